@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/ipmi_workaround.h"
+#include "base/xalloc.h"
 #include "resolve.h"
 #include "session.h"
 #include "settings.h"
@@ -178,10 +179,9 @@ int console_open(const struct power_host *host, struct console **ret, struct err
         r = ipmi_set_up(err);
     if (r < 0)
         return r;
-    struct console *c = calloc(1, sizeof *c);
-    if (c)
-        *c = (struct console){.fd = -1, .name = strdup(host->name)};
-    r = c && c->name ? submit(&s, c, err) : err_set(err, -ENOMEM, "out of memory");
+    struct console *c = xcalloc(1, sizeof *c);
+    *c = (struct console){.fd = -1, .name = xstrdup(host->name)};
+    r = submit(&s, c, err);
     ipmi_settings_forget(&s);
     if (r < 0) {
         console_close(c);

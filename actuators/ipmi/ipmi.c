@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/controller_identity.h"
+#include "base/xalloc.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -212,10 +213,8 @@ static void ipmi_destroy(struct power_method *m)
 
 static int ipmi_create(const struct power_host *host, struct power_method **ret, struct err *err)
 {
-    struct power_method *m = calloc(1, sizeof *m);
+    struct power_method *m = xcalloc(1, sizeof *m);
 
-    if (!m)
-        return err_set(err, -ENOMEM, "out of memory");
     m->host = host;
     int r = ipmi_settings_read(host, &m->settings, err);
     if (r == 0 && host->timeout_s == 0)

@@ -2,6 +2,7 @@
 #include "resolve.h"
 
 #include "base/thread.h"
+#include "base/xalloc.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -85,9 +86,7 @@ int ipmi_resolve(const char *host, const char *port, const struct deadline *d, s
 {
     if (ask(host, port, AI_NUMERICHOST, ret, ret_len) == 0)
         return 0;
-    struct look_up *l = calloc(1, sizeof *l);
-    if (!l)
-        return err_set(err, -ENOMEM, "out of memory");
+    struct look_up *l = xcalloc(1, sizeof *l);
     (void)strncpy(l->host, host, sizeof l->host - 1);
     (void)strncpy(l->port, port, sizeof l->port - 1);
     int r = begin(l);

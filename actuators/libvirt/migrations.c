@@ -73,25 +73,21 @@ static void copy_settings(struct migrations *m, const struct libvirt_settings *s
     libvirt_migration_copy(s, &m->arena, &m->how);
 }
 
-int migrations_new(struct libvirt_connections *conns, const struct libvirt_settings *settings,
-                   struct migrations **ret, struct err *err)
+struct migrations *migrations_new(struct libvirt_connections *conns, const struct libvirt_settings *settings)
 {
     struct migrations *m = xcalloc(1, sizeof *m);
     pthread_condattr_t attr;
 
-    if (pthread_mutex_init(&m->lock, NULL) != 0 || pthread_condattr_init(&attr) != 0 ||
-        pthread_condattr_setclock(&attr, CLOCK_MONOTONIC) != 0 ||
-        pthread_cond_init(&m->changed, &attr) != 0) {
-        free(m);
-        return err_set(err, -ENOMEM, "out of memory");
-    }
+    (void)pthread_mutex_init(&m->lock, NULL);
+    (void)pthread_condattr_init(&attr);
+    (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&m->changed, &attr);
     (void)pthread_condattr_destroy(&attr);
     m->holders = 1;
     m->conns = libvirt_connections_hold(conns);
     m->leftovers = leftovers_new();
     copy_settings(m, settings);
-    *ret = m;
-    return 0;
+    return m;
 }
 
 struct migrations *migrations_hold(struct migrations *m)

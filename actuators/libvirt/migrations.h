@@ -22,9 +22,8 @@
 struct leftovers;
 struct migrations;
 
-/* Holds the connections. -ENOMEM. */
-int migrations_new(struct libvirt_connections *conns, const struct libvirt_settings *settings,
-                   struct migrations **ret, struct err *err);
+/* Holds the connections. */
+struct migrations *migrations_new(struct libvirt_connections *conns, const struct libvirt_settings *settings);
 struct migrations *migrations_hold(struct migrations *m);
 void migrations_release(struct migrations *m);
 /* The source is closed: nothing is begun or repaired any more. Threads that wait for a host end with it. */

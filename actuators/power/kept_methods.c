@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/thread.h"
+#include "base/xalloc.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -29,10 +30,8 @@ struct kept_methods {
 
 struct kept_methods *kept_methods_new(void)
 {
-    struct kept_methods *k = calloc(1, sizeof *k);
+    struct kept_methods *k = xcalloc(1, sizeof *k);
 
-    if (!k)
-        return NULL;
     (void)pthread_mutex_init(&k->lock, NULL);
     (void)pthread_cond_init(&k->given, NULL);
     return k;
@@ -69,14 +68,8 @@ static struct kept *find_or_add(struct kept_methods *k, const struct power_metho
         e = e->next;
     if (e)
         return e;
-    e = calloc(1, sizeof *e);
-    char *name = e ? strdup(host->name) : NULL;
-
-    if (!name) {
-        free(e);
-        return NULL;
-    }
-    *e = (struct kept){.next = k->first, .ops = ops, .name = name};
+    e = xcalloc(1, sizeof *e);
+    *e = (struct kept){.next = k->first, .ops = ops, .name = xstrdup(host->name)};
     k->first = e;
     return e;
 }
@@ -110,7 +103,7 @@ int kept_methods_take(struct kept_methods *k, const struct power_method_ops *ops
         return ops->create(host, ret, err);
     (void)pthread_mutex_lock(&k->lock);
     struct kept *e = find_or_add(k, ops, host);
-    int r = e ? wait_for(k, e, host, err) : err_set(err, -ENOMEM, "out of memory");
+    int r = wait_for(k, e, host, err);
 
     if (r == 0)
         e->used = true;

@@ -10,7 +10,6 @@
 
 struct kept_methods;
 
-/* NULL: out of memory. */
 struct kept_methods *kept_methods_new(void);
 void kept_methods_free(struct kept_methods *k); /* no object is in use any more; NULL is fine */
 

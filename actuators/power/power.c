@@ -4,6 +4,7 @@
 
 #include "actuators/power/internal.h"
 #include "actuators/power/kept_methods.h"
+#include "base/xalloc.h"
 
 #include <errno.h>
 #include <math.h>
@@ -24,10 +25,8 @@ static void destroy(struct actuator *x)
 
 static int create(const struct source_config *cfg, struct actuator **ret, struct err *err)
 {
-    struct actuator *x = calloc(1, sizeof *x);
+    struct actuator *x = xcalloc(1, sizeof *x);
 
-    if (!x)
-        return err_set(err, -ENOMEM, "out of memory");
     x->config = cfg->shared;
     int r = x->config->inner ? x->config->inner->create(x->config->source, &x->inner, err) : 0;
 

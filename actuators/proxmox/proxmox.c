@@ -3,6 +3,7 @@
 #include "actuators/proxmox/proxmox_actuator.h"
 
 #include "actuators/proxmox/pve_operations.h"
+#include "base/xalloc.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,10 +14,8 @@ struct actuator {
 
 static int create(const struct source_config *cfg, struct actuator **ret, struct err *err)
 {
-    struct actuator *x = calloc(1, sizeof *x);
+    struct actuator *x = xcalloc(1, sizeof *x);
 
-    if (!x)
-        return err_set(err, -ENOMEM, "out of memory");
     x->acting.settings = cfg->settings;
     int r = pve_new(cfg, &x->acting.api, err);
     if (r < 0) {

@@ -4,6 +4,7 @@
 
 #include "actuators/redfish/internal.h"
 #include "base/cleanup.h"
+#include "base/xalloc.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,10 +15,8 @@
 
 static int method_create(const struct power_host *host, struct power_method **ret, struct err *err)
 {
-    struct power_method *m = calloc(1, sizeof *m);
+    struct power_method *m = xcalloc(1, sizeof *m);
 
-    if (!m)
-        return err_set(err, -ENOMEM, "out of memory");
     m->host = host;
     int r = redfish_session_new(host, &m->talk, err);
     if (r < 0) {

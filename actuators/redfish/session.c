@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/xalloc.h"
 #include "net/http.h"
 
 #include <errno.h>
@@ -54,8 +55,9 @@ static int read_url(const char *url, char **ret, struct err *err)
     size_t host = 8 + strcspn(url + 8, "/?#");
     for (size_t i = 0; i < sizeof tails / sizeof tails[0]; i++) {
         if (strcmp(url + host, tails[i]) == 0) {
-            *ret = strndup(url, host);
-            return *ret ? 0 : err_set(err, -ENOMEM, "out of memory");
+            *ret = xstrdup(url);
+            (*ret)[host] = '\0';
+            return 0;
         }
     }
     return err_set(err, -EINVAL, "%s: expected https://HOST or https://HOST:PORT, and no path", url);
@@ -72,9 +74,7 @@ int redfish_session_new(const struct power_host *host, struct redfish_session **
         return err_set(err, -EINVAL, "the username is missing");
     if (!host->redfish.password || !host->redfish.password[0])
         return err_set(err, -EINVAL, "the password is missing (password_file)");
-    struct redfish_session *t = calloc(1, sizeof *t);
-    if (!t)
-        return err_set(err, -ENOMEM, "out of memory");
+    struct redfish_session *t = xcalloc(1, sizeof *t);
     struct http_options options = {
         .ca_file = host->redfish.ca_file, .tls_verify = host->redfish.tls_verify, .stop = host->stop};
 

@@ -10,6 +10,7 @@
 #include "actuators/skeleton/skeleton.h"
 
 #include "base/cleanup.h"
+#include "base/xalloc.h"
 #include "net/http.h"
 
 #include <errno.h>
@@ -31,9 +32,7 @@ static int create(const struct source_config *cfg, struct actuator **ret, struct
 
     if (r < 0)
         return r;
-    struct actuator *x = calloc(1, sizeof *x);
-    if (!x)
-        return err_set(err, -ENOMEM, "out of memory");
+    struct actuator *x = xcalloc(1, sizeof *x);
     r = http_session_new(&options, &x->http, err);
     if (r < 0) {
         free(x);

@@ -6,6 +6,7 @@
 #include "actuators/vsphere/operations.h"
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/xalloc.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,10 +20,8 @@ struct actuator {
 
 static int create(const struct source_config *cfg, struct actuator **ret, struct err *err)
 {
-    struct actuator *x = calloc(1, sizeof *x);
+    struct actuator *x = xcalloc(1, sizeof *x);
 
-    if (!x)
-        return err_set(err, -ENOMEM, "out of memory");
     int r = vsphere_new(cfg, &x->vsphere, err);
     if (r < 0) {
         free(x);

@@ -4,6 +4,7 @@
 
 #include "base/broadcast.h"
 #include "base/cleanup.h"
+#include "base/xalloc.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -20,10 +21,9 @@
 
 struct wol_view *wol_view_new(const char *machine)
 {
-    struct wol_view *v = calloc(1, sizeof *v);
+    struct wol_view *v = xcalloc(1, sizeof *v);
 
-    if (v)
-        v->machine = machine;
+    v->machine = machine;
     return v;
 }
 
@@ -185,7 +185,7 @@ int wol_check_network(const struct power_host *host, struct err *err)
     struct broadcast to;
     CLEANUP(wol_view_freep) struct wol_view *view = wol_view_new("this machine");
 
-    if (!host->wol.mac || host->wol.relay || !view || getifaddrs(&all) < 0)
+    if (!host->wol.mac || host->wol.relay || getifaddrs(&all) < 0)
         return 0;
     for (const struct ifaddrs *i = all; i && view->n < WOL_INTERFACES_MAX; i = i->ifa_next) {
         if (!i->ifa_addr || (i->ifa_addr->sa_family != AF_INET && i->ifa_addr->sa_family != AF_PACKET))

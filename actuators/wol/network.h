@@ -30,8 +30,8 @@ struct wol_view {
     size_t n;
 };
 
-struct wol_view *wol_view_new(const char *machine); /* NULL: out of memory */
-void wol_view_freep(struct wol_view **v);           /* for CLEANUP() */
+struct wol_view *wol_view_new(const char *machine);
+void wol_view_freep(struct wol_view **v); /* for CLEANUP() */
 
 /* Where the host's UDP packets go, as text. -EINVAL. */
 int wol_address(const struct power_host *host, char ret[INET_ADDRSTRLEN], struct err *err);

@@ -94,8 +94,6 @@ int wol_judge_by_text(const struct power_host *host, const char *text, size_t le
     CLEANUP(json_decrefp) json_t *routes = end ? json_loadb(end + 1, len - first - 1, 0, NULL) : NULL;
     CLEANUP(wol_view_freep) struct wol_view *view = wol_view_new("the relay");
 
-    if (!view)
-        return err_set(err, -ENOMEM, "out of memory");
     read_links(links, view);
     if (view->n == 0)
         return err_set(

@@ -5,6 +5,7 @@
 #include "actuators/wol/relay.h"
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/xalloc.h"
 #include "net/http.h"
 
 #include <arpa/inet.h>
@@ -63,8 +64,8 @@ static int outcome(const struct power_host *host, int r, struct err *err)
 
 static int method_create(const struct power_host *host, struct power_method **ret, struct err *err)
 {
-    struct power_method *m = calloc(1, sizeof *m);
-    int r = m ? read_config(host, m, err) : err_set(err, -ENOMEM, "out of memory");
+    struct power_method *m = xcalloc(1, sizeof *m);
+    int r = read_config(host, m, err);
 
     if (r < 0) {
         free(m);

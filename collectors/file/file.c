@@ -2,6 +2,7 @@
  * out. */
 #include "collectors/file/file.h"
 
+#include "base/xalloc.h"
 #include "model/snapshot_json.h"
 
 #include <errno.h>
@@ -17,9 +18,7 @@ static int create(const struct source_config *cfg, struct collector **ret, struc
 
     if (!settings || !settings->file || !settings->file[0])
         return err_set(err, -EINVAL, "source.file is missing: expected the path of a snapshot");
-    struct collector *c = calloc(1, sizeof *c);
-    if (!c)
-        return err_set(err, -ENOMEM, "out of memory");
+    struct collector *c = xcalloc(1, sizeof *c);
     c->file = settings->file;
     *ret = c;
     return 0;

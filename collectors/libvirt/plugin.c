@@ -15,26 +15,15 @@ static int open_shared(const struct source_config *cfg, void **ret, struct err *
     const struct libvirt_settings *s = cfg->settings;
     const struct libvirt_host_settings *list = s->hosts.items;
     struct libvirt_host *hosts = xcalloc(s->hosts.n + 1, sizeof *hosts);
-    struct libvirt_shared *shared = NULL;
-    struct libvirt_connections *c = NULL;
+    struct libvirt_shared *shared = xcalloc(1, sizeof *shared);
 
+    (void)err;
     for (uint32_t i = 0; i < s->hosts.n; i++)
         hosts[i] = (struct libvirt_host){.name = list[i].name, .uri = list[i].uri};
-    int r =
-        libvirt_connections_new(hosts, s->hosts.n, cfg->username, cfg->password, cfg->identities, &c, err);
-
-    free(hosts);
-    if (r < 0)
-        return r;
-    shared = xcalloc(1, sizeof *shared);
-    shared->conns = c;
+    shared->conns = libvirt_connections_new(hosts, s->hosts.n, cfg->username, cfg->password, cfg->identities);
+    shared->migrations = migrations_new(shared->conns, s);
     shared->left_over = leftovers_found;
-    r = migrations_new(c, s, &shared->migrations, err);
-    if (r < 0) {
-        libvirt_connections_release(c);
-        free(shared);
-        return r;
-    }
+    free(hosts);
     *ret = shared;
     return 0;
 }

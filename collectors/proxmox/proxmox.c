@@ -2,10 +2,10 @@
 #include "collectors/proxmox/proxmox.h"
 
 #include "base/log.h"
+#include "base/xalloc.h"
 #include "collectors/proxmox/pve_map.h"
 #include "collectors/proxmox/pve_preflight.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 struct collector {
@@ -15,10 +15,8 @@ struct collector {
 
 static int create(const struct source_config *cfg, struct collector **ret, struct err *err)
 {
-    struct collector *c = calloc(1, sizeof *c);
+    struct collector *c = xcalloc(1, sizeof *c);
 
-    if (!c)
-        return err_set(err, -ENOMEM, "out of memory");
     c->look.cfg = cfg;
     int r = pve_new(cfg, &c->look.api, err);
     if (r < 0) {

@@ -8,6 +8,7 @@
 #include "collectors/skeleton/skeleton.h"
 
 #include "base/strbuf.h"
+#include "base/xalloc.h"
 #include "net/http.h"
 
 #include <errno.h>
@@ -31,9 +32,7 @@ static int create(const struct source_config *cfg, struct collector **ret, struc
 
     if (r < 0)
         return r;
-    struct collector *c = calloc(1, sizeof *c);
-    if (!c)
-        return err_set(err, -ENOMEM, "out of memory");
+    struct collector *c = xcalloc(1, sizeof *c);
     r = http_session_new(&options, &c->http, err);
     if (r < 0) {
         free(c);

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/idmap.h"
+#include "base/xalloc.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -195,8 +196,8 @@ int vs_devices_collect(struct vs_devices_cache **c, struct parallel **p, struct 
     CLEANUP(arena_releasep) struct arena work = {0};
     struct vs_devices_cache fresh = {0};
 
-    if (!*c && !(*c = calloc(1, sizeof **c)))
-        return err_set(err, -ENOMEM, "out of memory");
+    if (!*c)
+        *c = xcalloc(1, sizeof **c);
     struct reading r = {.to = &fresh, .ids = arena_array(&work, const char *, s->n_vms)};
     list_vms(*c, &fresh, s, &r);
     (void)pthread_mutex_init(&r.lock, NULL);

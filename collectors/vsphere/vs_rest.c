@@ -2,6 +2,7 @@
 #include "collectors/vsphere/vs_rest.h"
 
 #include "base/cleanup.h"
+#include "base/xalloc.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -145,10 +146,8 @@ int vs_rest_new(const struct source_config *cfg, struct vsphere *v, int64_t dead
                 struct err *err)
 {
     struct http_options options = {.ca_file = cfg->ca_file, .tls_verify = cfg->tls_verify, .stop = cfg->stop};
-    struct vs_rest *r = calloc(1, sizeof *r);
+    struct vs_rest *r = xcalloc(1, sizeof *r);
 
-    if (!r)
-        return err_set(err, -ENOMEM, "out of memory");
     r->cfg = cfg;
     r->deadline_ms = deadline_ms;
     int code = http_session_new(&options, &r->http, err);

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/xalloc.h"
 #include "collectors/vsphere/vs_rest.h"
 
 #include <errno.h>
@@ -35,15 +36,12 @@ struct object {
     const char *type, *id;
 };
 
-int vs_tags_new(const struct source_config *cfg, struct vs_tags **ret, struct err *err)
+struct vs_tags *vs_tags_new(const struct source_config *cfg)
 {
-    struct vs_tags *t = calloc(1, sizeof *t);
+    struct vs_tags *t = xcalloc(1, sizeof *t);
 
-    if (!t)
-        return err_set(err, -ENOMEM, "out of memory");
     t->cfg = cfg;
-    *ret = t;
-    return 0;
+    return t;
 }
 
 static void forget_names(struct vs_tags *t)

@@ -15,8 +15,8 @@
 
 struct vs_tags;
 
-/* cfg is borrowed until vs_tags_free(). -ENOMEM. */
-int vs_tags_new(const struct source_config *cfg, struct vs_tags **ret, struct err *err);
+/* cfg is borrowed until vs_tags_free(). */
+struct vs_tags *vs_tags_new(const struct source_config *cfg);
 void vs_tags_free(struct vs_tags *t); /* NULL is fine */
 
 /* Sets the tags of all hosts and VMs of `s`, and tags_unread, reading them if it is time, within a quarter of

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/peer_identities.h"
+#include "base/xalloc.h"
 #include "collectors/vsphere/counters.h"
 #include "collectors/vsphere/find_cluster.h"
 #include "collectors/vsphere/vs_devices.h"
@@ -43,21 +44,14 @@ struct collector {
 static int create(const struct source_config *cfg, struct collector **ret, struct err *err)
 {
     const struct vsphere_settings *settings = cfg->settings;
-    struct collector *c = calloc(1, sizeof *c);
+    struct collector *c = xcalloc(1, sizeof *c);
 
-    if (!c)
-        return err_set(err, -ENOMEM, "out of memory");
     int r = vsphere_new(cfg, &c->vsphere, err);
     if (r < 0) {
         free(c);
         return r;
     }
-    r = vs_tags_new(cfg, &c->tags, err);
-    if (r < 0) {
-        vsphere_free(c->vsphere);
-        free(c);
-        return r;
-    }
+    c->tags = vs_tags_new(cfg);
     c->cfg = cfg;
     c->stats = settings->stats;
     *ret = c;

@@ -2,6 +2,7 @@
 #include "cli/client.h"
 
 #include "base/cleanup.h"
+#include "base/xalloc.h"
 
 #include <ballast/units.h>
 
@@ -127,11 +128,9 @@ static enum exit_code send_request(const char *path, json_t *request, int *ret_f
 
 static enum exit_code receive_line(const char *path, int fd, struct strbuf *ret)
 {
-    CLEANUP(freep) char *chunk = malloc(CHUNK_BYTES);
+    CLEANUP(freep) char *chunk = xcalloc(1, CHUNK_BYTES);
     ssize_t n;
 
-    if (!chunk)
-        return unreachable(path, "no memory for the reply", ENOMEM);
     for (;;) {
         n = recv(fd, chunk, CHUNK_BYTES, 0);
         if (n < 0 && errno == EINTR)
@@ -236,11 +235,9 @@ static enum exit_code take_line(const char *path, const char *line, size_t len, 
 static enum exit_code take_lines(const char *path, int fd, stream_fn each, void *ctx)
 {
     CLEANUP(strbuf_releasep) struct strbuf have = {0};
-    CLEANUP(freep) char *chunk = malloc(CHUNK_BYTES);
+    CLEANUP(freep) char *chunk = xcalloc(1, CHUNK_BYTES);
     enum exit_code code = EXIT_DONE;
 
-    if (!chunk)
-        return unreachable(path, "no memory for the reply", ENOMEM);
     strbuf_init(&have, REPLY_BYTES_MAX);
     while (code == EXIT_DONE) {
         ssize_t n = recv(fd, chunk, CHUNK_BYTES, 0);

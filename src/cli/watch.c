@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/xalloc.h"
 #include "cli/output.h"
 
 #include <errno.h>
@@ -374,14 +375,14 @@ static bool show_once(const struct verb *v, const struct args *args, struct scre
 
 enum exit_code watch_run(const struct verb *v, const struct args *args)
 {
-    CLEANUP(freep) struct shown *shown = calloc(1, sizeof *shown);
+    CLEANUP(freep) struct shown *shown = xcalloc(1, sizeof *shown);
     enum exit_code code;
     enum waited waited;
     struct screen s;
 
     if (!isatty(STDOUT_FILENO))
         return cli_fail(EXIT_WRONG, "ballast %s: --watch needs a terminal", v->name);
-    if (!shown || screen_begin(&s) < 0)
+    if (screen_begin(&s) < 0)
         return cli_fail(EXIT_FAILED, "ballast %s: --watch: %s", v->name, strerror(errno));
     strbuf_init(&shown->text, STRBUF_NO_LIMIT);
     while (show_once(v, args, &s, shown, &code)) {

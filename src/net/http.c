@@ -2,6 +2,7 @@
 #include "net/http.h"
 
 #include "base/clock.h"
+#include "base/xalloc.h"
 #include "net/certificate.h"
 #include "net/curl_setup.h"
 
@@ -207,11 +208,10 @@ static void set_session(struct http_session *s)
 int http_session_new(const struct http_options *options, struct http_session **ret, struct err *err)
 {
     net_curl_set_up();
-    struct http_session *s = calloc(1, sizeof *s);
+    struct http_session *s = xcalloc(1, sizeof *s);
 
-    if (s)
-        s->easy = curl_easy_init();
-    if (!s || !s->easy) {
+    s->easy = curl_easy_init();
+    if (!s->easy) {
         free(s);
         return err_set(err, -ENOMEM, "out of memory");
     }

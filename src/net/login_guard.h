@@ -23,7 +23,7 @@
 struct login_guard; /* used by any number of threads */
 struct source_config;
 
-int login_guard_new(bool parallel, struct login_guard **ret, struct err *err); /* -ENOMEM */
+struct login_guard *login_guard_new(bool parallel);
 void login_guard_free(struct login_guard *g); /* no login is under way; NULL is fine */
 
 /* The same as open() and close() of a plug-in whose sessions share a guard (plugin.h). */

@@ -38,17 +38,11 @@ void login_guards_free(struct login_guards *all)
 
 struct login_guard *login_guards_of(struct login_guards *all, const char *account)
 {
-    struct err err;
-
     (void)pthread_mutex_lock(&all->lock);
     void **slot = idmap_slot(&all->of, account);
 
-    if (!*slot) {
-        struct login_guard *made = NULL;
-
-        (void)login_guard_new(true, &made, &err);
-        *slot = made;
-    }
+    if (!*slot)
+        *slot = login_guard_new(true);
     struct login_guard *g = *slot;
 
     (void)pthread_mutex_unlock(&all->lock);

@@ -15,7 +15,7 @@ struct login_guards; /* used by any number of threads */
 struct login_guards *login_guards_new(void);
 void login_guards_free(struct login_guards *all); /* no login is under way; NULL is fine */
 
-/* The guard of this account; it lives as long as all of them. NULL: out of memory. */
+/* The guard of this account; it lives as long as all of them. */
 struct login_guard *login_guards_of(struct login_guards *all, const char *account);
 
 /* The configuration was read again: each account may be tried at once. */

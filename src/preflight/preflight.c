@@ -1,9 +1,10 @@
 /* preflight.c: starts the parts, waits for them, and puts their items in order. */
 #include "preflight/internal.h"
 
+#include "base/xalloc.h"
+
 #include <ballast/actuator.h>
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,14 +110,12 @@ static void free_parts(const struct config *c, struct parts *p)
 int preflight_run(const struct config *c, const struct preflight_pause *pauses, size_t n_pauses,
                   struct preflight *ret, bool *ret_abandoned, struct err *err)
 {
-    struct parts *p = calloc(1, sizeof *p);
+    struct parts *p = xcalloc(1, sizeof *p);
     const unsigned source_s = preflight_source_most_s(c);
     struct preflight_task *tasks = NULL;
     struct preflight_task *own;
 
     *ret_abandoned = false;
-    if (!p)
-        return err_set(err, -ENOMEM, "out of memory");
     size_t n_controllers =
         preflight_controllers_begin(c, pauses, n_pauses, &p->arena, &p->controllers, &tasks);
     size_t n = n_controllers;

@@ -19,7 +19,7 @@ struct preflight_pause {
 };
 
 /* ret->a is set by the caller. *ret_abandoned: a peer has not answered, and a thread still waits for it: the
- * caller ends with _exit(), and frees nothing. -EAGAIN, -ENOMEM: nothing was looked at. */
+ * caller ends with _exit(), and frees nothing. -EAGAIN: nothing was looked at. */
 int preflight_run(const struct config *c, const struct preflight_pause *pauses, size_t n_pauses,
                   struct preflight *ret, bool *ret_abandoned, struct err *err);
 

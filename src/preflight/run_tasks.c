@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/thread.h"
+#include "base/xalloc.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -115,16 +116,10 @@ static void free_run(struct run *r)
 
 static struct run *new_run(const struct preflight_task *tasks, size_t n)
 {
-    struct run *r = calloc(1, sizeof *r);
+    struct run *r = xcalloc(1, sizeof *r);
 
-    if (!r)
-        return NULL;
     *r = (struct run){
-        .entries = calloc(n, sizeof *r->entries), .threads = calloc(n, sizeof *r->threads), .n = n};
-    if (!r->entries || !r->threads) {
-        free_run(r);
-        return NULL;
-    }
+        .entries = xcalloc(n, sizeof *r->entries), .threads = xcalloc(n, sizeof *r->threads), .n = n};
     for (size_t i = 0; i < n; i++)
         r->entries[i].task = tasks[i];
     (void)pthread_mutex_init(&r->lock, NULL);
@@ -134,12 +129,10 @@ static struct run *new_run(const struct preflight_task *tasks, size_t n)
 
 int run_tasks(struct preflight_task *tasks, size_t n, struct err *err)
 {
-    struct run *r = n > 0 ? new_run(tasks, n) : NULL;
-
     if (n == 0)
         return 0;
-    if (!r)
-        return err_set(err, -ENOMEM, "out of memory");
+    struct run *r = new_run(tasks, n);
+
     (void)pthread_mutex_lock(&r->lock);
     while (r->n_threads < n && r->n_threads < THREADS_MAX && start_thread(r))
         ;

@@ -18,7 +18,7 @@ struct preflight_task {
     bool done;       /* result */
 };
 
-/* Returns when each task is done or given up. -EAGAIN: no thread could be started; -ENOMEM. The tasks are
+/* Returns when each task is done or given up. -EAGAIN: no thread could be started. The tasks are
  * copied while they run: those given up may go on. */
 int run_tasks(struct preflight_task *tasks, size_t n, struct err *err);
 

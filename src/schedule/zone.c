@@ -3,6 +3,7 @@
 
 #include "base/civil.h"
 #include "base/cleanup.h"
+#include "base/xalloc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +60,7 @@ struct zone *zone_open(const char *name)
 {
     UErrorCode e = U_ZERO_ERROR;
     UChar id[ZONE_NAME_MAX];
-    struct zone *z = to_utf16(name, id) ? calloc(1, sizeof *z) : NULL;
+    struct zone *z = to_utf16(name, id) ? xcalloc(1, sizeof *z) : NULL;
 
     if (!z)
         return NULL;

@@ -23,7 +23,7 @@ const char *zone_of_system(struct arena *a);
 /* An open zone; used by one thread at a time. */
 struct zone;
 
-/* The name must be known. NULL: out of memory, or ICU's data cannot be read. */
+/* The name must be known. NULL: ICU's data cannot be read. */
 struct zone *zone_open(const char *name);
 void zone_close(struct zone *z);
 static inline void zone_closep(struct zone **z)

@@ -3,6 +3,7 @@
 #include "store/backup.h"
 
 #include "base/cleanup.h"
+#include "base/xalloc.h"
 #include "store/internal.h"
 #include "store/schema.h"
 
@@ -105,14 +106,14 @@ static int copy_to(const char *source, const char *path, struct err *err)
 /* To the disk before the name: a file under its final name is whole. */
 static int put_in_place(int fd, const char *temporary, const char *file, bool replace, struct err *err)
 {
-    CLEANUP(freep) char *copy = strdup(file);
+    CLEANUP(freep) char *copy = xstrdup(file);
     int r = fsync(fd);
 
     if (r == 0)
         r = replace ? rename(temporary, file) : link(temporary, file);
     if (r < 0 && errno == EEXIST)
         return err_set(err, -EEXIST, "%s exists; --force replaces it", file);
-    if (r < 0 || !copy)
+    if (r < 0)
         return err_set(err, -errno, "%s cannot be written: %s", file, strerror(errno));
     CLEANUP(closep) int dir = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 

@@ -25,11 +25,9 @@
 /* Like mkdir -p; existing folders keep their mode. */
 static int make_directory(const char *dir, struct err *err)
 {
-    CLEANUP(freep) char *path = strdup(dir);
+    CLEANUP(freep) char *path = xstrdup(dir);
     struct stat st;
 
-    if (!path)
-        return err_set(err, -ENOMEM, "out of memory");
     for (char *c = path + 1;; c++) {
         char here = *c;
 

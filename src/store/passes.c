@@ -6,6 +6,7 @@
 #include "store/rows.h"
 
 #include "base/cleanup.h"
+#include "base/xalloc.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -89,9 +90,7 @@ static int copy_snapshot(const struct store *s, sqlite3_stmt *st, struct stored_
         return err_set(err, -EIO, "the store %s has a damaged pass", s->path);
     ret->len = (size_t)sqlite3_column_bytes(st, 1);
     ret->text_len = (size_t)text_len;
-    ret->data = malloc(ret->len);
-    if (!ret->data)
-        return err_set(err, -ENOMEM, "out of memory");
+    ret->data = xcalloc(1, ret->len);
     memcpy(ret->data, data, ret->len);
     return 0;
 }

@@ -313,13 +313,11 @@ static void test_a_stuck_host_is_asked_no_more(void **state)
     const struct libvirt_host host = {"hv1", "test:///default"};
     const struct libvirt_host_settings hosts[] = {{.name = "hv1", .uri = "test:///default"}};
     const struct libvirt_settings settings = {.hosts = {.items = hosts, .n = 1}};
-    struct libvirt_connections *conns;
-    struct migrations *m;
+    struct libvirt_connections *conns = libvirt_connections_new(&host, 1, NULL, NULL, NULL);
+    struct migrations *m = migrations_new(conns, &settings);
     struct err err = {0};
 
     (void)state;
-    assert_int_equal(libvirt_connections_new(&host, 1, NULL, NULL, NULL, &conns, &err), 0);
-    assert_int_equal(migrations_new(conns, &settings, &m, &err), 0);
     for (int i = 0; i < MIGRATIONS_ASKING_MOST; i++)
         assert_int_equal(migrations_ask(m, 0, 1000 + i, &err), 0);
     assert_int_equal(migrations_ask(m, 0, 1100, &err), -ETIMEDOUT);

@@ -121,9 +121,9 @@ static int serve_confirm(const struct request_handler *s, const struct request *
 /* The names, each with its NUL, one after another. */
 static const char **list_names(const char *names, size_t n)
 {
-    const char **list = calloc(n, sizeof *list);
+    const char **list = xcalloc(n, sizeof *list);
 
-    for (size_t i = 0; list && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         list[i] = names;
         names += strlen(names) + 1;
     }
@@ -140,9 +140,7 @@ static int serve_roll(const struct request_handler *s, const struct request *q, 
     if (q->n_hosts > 0) {
         CLEANUP(freep) const char **hosts = list_names(q->vms, q->n_hosts);
 
-        r = hosts ? engine_roll_begin(s->engine, hosts, q->n_hosts, q->at_once > 0 ? q->at_once : 1, by,
-                                      s->now, err)
-                  : err_set(err, -ENOMEM, "out of memory");
+        r = engine_roll_begin(s->engine, hosts, q->n_hosts, q->at_once > 0 ? q->at_once : 1, by, s->now, err);
     } else if (q->stop) {
         r = engine_roll_stop(s->engine, q->why[0] ? q->why : NULL, by, s->now, err);
     }
@@ -163,8 +161,6 @@ static int serve_place(const struct request_handler *s, const struct request *q,
 
     if (r < 0)
         return r;
-    if (!vms)
-        return err_set(err, -ENOMEM, "out of memory");
     const struct place_request request = {
         .vms = vms, .n_vms = migrates ? 1 : q->n_vms, .migrates = migrates, .apply = q->apply, .by = c->who};
     if ((r = engine_place(s->engine, &request, s->now, &ticket, err)) < 0)
@@ -517,9 +513,9 @@ void request_handler_serve(const struct request_handler *s, struct client *c, st
 void request_handler_serve_line(const struct request_handler *s, struct client *c, const char *line,
                                 size_t len)
 {
-    CLEANUP(freep) struct request *q = calloc(1, sizeof *q); /* too large for the stack */
+    CLEANUP(freep) struct request *q = xcalloc(1, sizeof *q); /* too large for the stack */
     struct err err = {0};
-    int r = q ? request_parse(line, len, q, &err) : err_set(&err, -ENOMEM, "out of memory");
+    int r = request_parse(line, len, q, &err);
 
     if (r < 0)
         client_refuse(c, &err);

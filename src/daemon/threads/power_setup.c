@@ -18,9 +18,8 @@ static int build(struct power_setup *w, const struct config *c, const struct sou
     struct arena *a = &w->arena;
 
     /* for the whole life of the service: a reload renews the objects of changed hosts (kept_methods.h) */
-    if (!before && !(w->kept = kept_methods_new()))
-        return err_set(err, -ENOMEM, "out of memory");
-
+    if (!before)
+        w->kept = kept_methods_new();
     w->config = (struct power_config){
         .inner = w->actuators,
         .source = source,

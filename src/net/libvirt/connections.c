@@ -453,18 +453,15 @@ void libvirt_connections_watch(struct libvirt_connections *c, void (*changed)(vo
 
 /* ---- the object ----------------------------------------------------------------------------------- */
 
-int libvirt_connections_new(const struct libvirt_host *hosts, size_t n, const char *username,
-                            const char *password, struct peer_identities *identities,
-                            struct libvirt_connections **ret, struct err *err)
+struct libvirt_connections *libvirt_connections_new(const struct libvirt_host *hosts, size_t n,
+                                                    const char *username, const char *password,
+                                                    struct peer_identities *identities)
 {
     struct libvirt_connections *c = xcalloc(1, sizeof *c + n * sizeof c->slots[0]);
 
     (void)pthread_mutex_init(&c->lock, NULL);
     (void)pthread_cond_init(&c->ended, NULL);
-    if (!(c->watch = libvirt_watch_new())) {
-        free(c);
-        return err_set(err, -ENOMEM, "out of memory");
-    }
+    c->watch = libvirt_watch_new();
     c->holders = 1;
     c->username = xstrdup(username);
     c->password = xstrdup(password);
@@ -475,8 +472,7 @@ int libvirt_connections_new(const struct libvirt_host *hosts, size_t n, const ch
         c->slots[i].name = xstrdup(hosts[i].name);
         c->slots[i].uri = complete_uri(hosts[i].uri);
     }
-    *ret = c;
-    return 0;
+    return c;
 }
 
 struct libvirt_connections *libvirt_connections_hold(struct libvirt_connections *c)

@@ -32,10 +32,10 @@ struct peer_identities;
 
 /* identities: the hosts are compared with what they were, by name, when a connection is opened: -EKEYREJECTED
  * of those below; it outlives libvirt_connections_close(). NULL: they are not. Copies all else. username,
- * password: for hosts that ask (SASL); NULL: none. Nothing is opened. -ENOMEM. */
-int libvirt_connections_new(const struct libvirt_host *hosts, size_t n, const char *username,
-                            const char *password, struct peer_identities *identities,
-                            struct libvirt_connections **ret, struct err *err);
+ * password: for hosts that ask (SASL); NULL: none. Nothing is opened. */
+struct libvirt_connections *libvirt_connections_new(const struct libvirt_host *hosts, size_t n,
+                                                    const char *username, const char *password,
+                                                    struct peer_identities *identities);
 
 /* Another holder; the object lives until all have released it. NULL is fine. */
 struct libvirt_connections *libvirt_connections_hold(struct libvirt_connections *c);

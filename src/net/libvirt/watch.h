@@ -24,7 +24,7 @@ struct libvirt_watched {
     bool close;
 };
 
-struct libvirt_watch *libvirt_watch_new(void); /* NULL: out of memory */
+struct libvirt_watch *libvirt_watch_new(void);
 void libvirt_watch_release(struct libvirt_watch *w);
 
 /* From now on changed(ctx) is called; NULL: nothing any more, and no call is under way when this returns. */

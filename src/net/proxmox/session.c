@@ -89,17 +89,11 @@ int pve_new(const struct source_config *cfg, struct pve **ret, struct err *err)
         return err_set(err, -EINVAL, "the username is not USER@REALM or USER@REALM!TOKEN");
     if (!cfg->password || !cfg->password[0])
         return err_set(err, -EINVAL, "the password is missing (password_file)");
-    struct pve *p = calloc(1, sizeof *p);
-    if (!p)
-        return err_set(err, -ENOMEM, "out of memory");
+    struct pve *p = xcalloc(1, sizeof *p);
     p->cfg = cfg;
     p->by_token = strchr(cfg->username, '!') != NULL;
-    p->guard = cfg->shared;
+    p->guard = cfg->shared ? cfg->shared : (p->own_guard = login_guard_new(false));
     int r = take_addresses(p, err);
-    if (r == 0 && !p->guard) {
-        r = login_guard_new(false, &p->own_guard, err);
-        p->guard = p->own_guard;
-    }
     if (r == 0)
         r = http_session_new(&options, &p->http, err);
     if (r < 0) {

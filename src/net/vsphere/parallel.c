@@ -1,6 +1,8 @@
 /* parallel.c: threads that share one session's requests. It knows no method. */
 #include "net/vsphere/parallel.h"
 
+#include "base/xalloc.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -121,14 +123,10 @@ int parallel_run(struct parallel **p, struct vsphere *v, size_t n,
 {
     if (n <= 1)
         return n == 0 ? 0 : work(ctx, v, 0, err);
-    struct run r = {.n = n, .work = work, .ctx = ctx, .done = calloc(n, sizeof *r.done)};
+    struct run r = {.n = n, .work = work, .ctx = ctx, .done = xcalloc(n, sizeof *r.done)};
 
     if (!*p)
-        *p = calloc(1, sizeof **p);
-    if (!*p || !r.done) {
-        free(r.done);
-        return err_set(err, -ENOMEM, "out of memory");
-    }
+        *p = xcalloc(1, sizeof **p);
     (void)pthread_mutex_init(&r.lock, NULL);
     int code = run_once(*p, v, &r, err);
     if (code == -EKEYEXPIRED) {

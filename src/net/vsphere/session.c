@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/peer_identities.h"
 #include "base/secret.h"
+#include "base/xalloc.h"
 #include "net/login_guard.h"
 
 #include <errno.h>
@@ -53,20 +54,15 @@ int vsphere_new(const struct source_config *cfg, struct vsphere **ret, struct er
         return err_set(err, -EINVAL, "the username is missing");
     if (!cfg->password || !cfg->password[0])
         return err_set(err, -EINVAL, "the password is missing (password_file)");
-    struct vsphere *v = calloc(1, sizeof *v);
-    if (!v)
-        return err_set(err, -ENOMEM, "out of memory");
+    struct vsphere *v = xcalloc(1, sizeof *v);
     struct http_options options = {.ca_file = cfg->ca_file, .tls_verify = cfg->tls_verify, .stop = cfg->stop};
 
     r = http_session_new(&options, &v->http, err);
-    if (r == 0 && !cfg->shared)
-        r = login_guard_new(false, &v->own_guard, err);
     if (r < 0) {
-        http_session_free(v->http);
         free(v);
         return r;
     }
-    v->guard = cfg->shared ? cfg->shared : v->own_guard;
+    v->guard = cfg->shared ? cfg->shared : (v->own_guard = login_guard_new(false));
     v->cfg = cfg;
     (void)snprintf(v->action, sizeof v->action, "%s", ACTION_OLDEST);
     vsphere_deadline_from_config(v);
@@ -80,11 +76,9 @@ int vsphere_new_connection(const struct vsphere *v, struct vsphere **ret, struct
 {
     struct http_options options = {
         .ca_file = v->cfg->ca_file, .tls_verify = v->cfg->tls_verify, .stop = v->cfg->stop};
-    struct vsphere *c = calloc(1, sizeof *c);
-
-    if (!c)
-        return err_set(err, -ENOMEM, "out of memory");
+    struct vsphere *c = xcalloc(1, sizeof *c);
     int r = http_session_new(&options, &c->http, err);
+
     if (r < 0) {
         free(c);
         return r;

@@ -7,6 +7,8 @@
  */
 #include "sim/fake_cluster/fake_cluster_internal.h"
 
+#include "base/xalloc.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,15 +35,6 @@ struct control_folder {
     bool placement_told;
 };
 
-static void *zeroes(size_t n, size_t size)
-{
-    void *p = calloc(n + 1, size);
-
-    if (!p)
-        abort(); /* as an arena does */
-    return p;
-}
-
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* The text of FOLDER/[sub/]name, to be freed; NULL: there is none, or it is no text. */
@@ -54,7 +47,7 @@ static char *read_file(const struct control_folder *o, const char *sub, const ch
 
     if (!f)
         return NULL;
-    char *text = zeroes(TEXT_MOST, 1);
+    char *text = xcalloc(TEXT_MOST + 1, 1);
     size_t n = fread(text, 1, TEXT_MOST, f);
 
     (void)fclose(f);
@@ -141,7 +134,7 @@ static void look_at_load(struct fake_cluster *p)
         return;
     }
     free(o->load);
-    o->load = strdup(text);
+    o->load = xstrdup(text);
     char *rest = NULL;
 
     for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
@@ -269,14 +262,14 @@ int control_folder_open(struct fake_cluster *p, const char *folder, struct err *
     }
     if (r < 0)
         return r;
-    struct control_folder *o = p->outside = zeroes(1, sizeof *o);
+    struct control_folder *o = p->outside = xcalloc(1, sizeof *o);
 
-    o->folder = strdup(folder);
-    o->power = zeroes(s->n_hosts, sizeof *o->power);
-    o->watts = zeroes(s->n_hosts, sizeof *o->watts);
-    o->joules = zeroes(s->n_hosts, sizeof *o->joules);
-    o->joules_before = zeroes(s->n_hosts, sizeof *o->joules_before);
-    o->where = zeroes(s->n_vms, sizeof *o->where);
+    o->folder = xstrdup(folder);
+    o->power = xcalloc(s->n_hosts, sizeof *o->power);
+    o->watts = xcalloc(s->n_hosts, sizeof *o->watts);
+    o->joules = xcalloc(s->n_hosts, sizeof *o->joules);
+    o->joules_before = xcalloc(s->n_hosts, sizeof *o->joules_before);
+    o->where = xcalloc(s->n_vms, sizeof *o->where);
     for (uint32_t i = 0; i < s->n_hosts; i++) {
         o->joules_before[i] = read_number(o, "joules", host_id(p, i));
         o->watts[i] = -1; /* not written yet */

@@ -3,6 +3,7 @@
 #include "sim/fake_cluster/fake_cluster_internal.h"
 
 #include "base/rfc3339.h"
+#include "base/xalloc.h"
 #include "model/snapshot_build.h"
 #include "model/snapshot_json.h"
 #include "sim/scenario/scenario.h"
@@ -104,11 +105,9 @@ static void discard(struct fake_cluster *p)
 
 int fake_cluster_new(const struct fake_cluster_options *options, struct fake_cluster **ret, struct err *err)
 {
-    struct fake_cluster *p = calloc(1, sizeof *p);
+    struct fake_cluster *p = xcalloc(1, sizeof *p);
     int r;
 
-    if (!p)
-        return err_set(err, -ENOMEM, "out of memory");
     p->speed = options->speed > 0 ? options->speed : 1;
     p->now_s = options->now_s ? options->now_s : machine_clock;
     p->clock = options->clock;
