@@ -318,12 +318,11 @@ static struct entry *add(struct migrations *m, const struct task_name *t)
 
 static void copy_disks(struct call *c, const struct call_disks *disks)
 {
-    const char **targets = arena_array(&c->arena, const char *, disks->targets.n);
+    const struct ids *targets = &disks->targets;
 
-    for (uint32_t i = 0; i < disks->targets.n; i++)
-        targets[i] = arena_strdup(&c->arena, disks->targets.items[i]);
-    c->disks = (struct call_disks){.targets = {.items = targets, .n = disks->targets.n},
-                                   .images = arena_strdup(&c->arena, disks->images)};
+    c->disks =
+        (struct call_disks){.targets = {arena_texts(&c->arena, targets->items, targets->n), targets->n},
+                            .images = arena_strdup(&c->arena, disks->images)};
 }
 
 int migrations_begin(struct migrations *m, const struct task_name *t, const struct libvirt_migration *how,

@@ -10,11 +10,7 @@
 
 static struct ids copy_ids(const struct ids *from, struct arena *a)
 {
-    const char **items = arena_array(a, const char *, from->n);
-
-    for (uint32_t i = 0; i < from->n; i++)
-        items[i] = arena_strdup(a, from->items[i]);
-    return (struct ids){.items = items, .n = from->n};
+    return (struct ids){.items = arena_texts(a, from->items, from->n), .n = from->n};
 }
 
 static bool contains(const struct ids *ids, const char *name)

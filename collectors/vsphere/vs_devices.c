@@ -161,12 +161,9 @@ static bool copy_known(struct vs_devices_cache *from, struct vs_devices_cache *t
         return false;
     *ret = *known;
     ret->version = arena_strdup(a, known->version);
-    ret->immovable = known->immovable ? arena_strdup(a, known->immovable) : NULL;
-    ret->mandatory_only = known->mandatory_only ? arena_strdup(a, known->mandatory_only) : NULL;
-    const char **vgpus = arena_array(a, const char *, known->vgpus.n);
-    for (uint32_t i = 0; i < known->vgpus.n; i++)
-        vgpus[i] = arena_strdup(a, known->vgpus.items[i]);
-    ret->vgpus.items = vgpus;
+    ret->immovable = arena_strdup(a, known->immovable);
+    ret->mandatory_only = arena_strdup(a, known->mandatory_only);
+    ret->vgpus.items = arena_texts(a, known->vgpus.items, known->vgpus.n);
     return true;
 }
 

@@ -36,6 +36,10 @@ char *arena_strdup(struct arena *a, const char *s);
 char *arena_strndup(struct arena *a, const char *s, size_t n);
 char *arena_printf(struct arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* A copy of n texts, with NULL at its end; and of a list that ends with NULL. list NULL: an empty one. */
+const char **arena_texts(struct arena *a, const char *const *texts, size_t n);
+const char **arena_list(struct arena *a, const char *const *list);
+
 /* Grows an array when it is full (n == *cap), to twice its capacity, a large one by a quarter, and returns
  * the new place; the old one must not be used any more. For arrays that are filled one by one:
  * a->items = arena_grow(...); */

@@ -95,6 +95,24 @@ char *arena_strdup(struct arena *a, const char *s)
     return s ? arena_strndup(a, s, strlen(s)) : NULL;
 }
 
+const char **arena_texts(struct arena *a, const char *const *texts, size_t n)
+{
+    const char **copy = arena_array(a, const char *, n + 1);
+
+    for (size_t i = 0; i < n; i++)
+        copy[i] = arena_strdup(a, texts[i]);
+    return copy;
+}
+
+const char **arena_list(struct arena *a, const char *const *list)
+{
+    size_t n = 0;
+
+    while (list && list[n])
+        n++;
+    return arena_texts(a, list, n);
+}
+
 char *arena_printf(struct arena *a, const char *format, ...)
 {
     va_list ap;

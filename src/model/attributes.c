@@ -127,13 +127,8 @@ struct value attributes_copy_value(const struct value *v, struct arena *a)
 
     if (v->type == VALUE_TEXT)
         copy.text = arena_strdup(a, v->text);
-    if (v->type != VALUE_TEXTS)
-        return copy;
-    const char **items = arena_array(a, const char *, v->texts.n);
-
-    for (uint32_t i = 0; i < v->texts.n; i++)
-        items[i] = arena_strdup(a, v->texts.items[i]);
-    copy.texts.items = items;
+    if (v->type == VALUE_TEXTS)
+        copy.texts.items = arena_texts(a, v->texts.items, v->texts.n);
     return copy;
 }
 

@@ -117,19 +117,6 @@ const char *field_secret(const struct field *f, const void *object)
     return f->type == FIELD_SECRET ? *(const char *const *)((const char *)object + f->secret) : NULL;
 }
 
-static const char *const *copy_list(const char *const *items, struct arena *a)
-{
-    size_t n = 0;
-
-    while (items[n])
-        n++;
-    const char **copy = arena_array(a, const char *, n + 1);
-
-    for (size_t i = 0; i < n; i++)
-        copy[i] = arena_strdup(a, items[i]);
-    return copy;
-}
-
 static struct power_curve copy_curve(const struct power_curve *c, struct arena *a)
 {
     return (struct power_curve){arena_copy(a, c->watts, c->n, sizeof *c->watts), c->n};
@@ -151,11 +138,7 @@ static struct objects copy_objects(const struct field *f, const struct objects *
 
 static struct ids copy_ids(const struct ids *ids, struct arena *a)
 {
-    const char **items = arena_array(a, const char *, ids->n);
-
-    for (uint32_t i = 0; i < ids->n; i++)
-        items[i] = arena_strdup(a, ids->items[i]);
-    return (struct ids){.items = items, .n = ids->n};
+    return (struct ids){.items = arena_texts(a, ids->items, ids->n), .n = ids->n};
 }
 
 static struct labels copy_labels(const struct labels *l, struct arena *a)
@@ -217,7 +200,7 @@ void field_copy(const struct field *f, const void *from, void *to, struct arena 
         *(struct power_curve *)q = copy_curve(p, a);
         break;
     case FIELD_LIST:
-        *(const char *const **)q = copy_list(*(const char *const *const *)p, a);
+        *(const char *const **)q = arena_list(a, *(const char *const *const *)p);
         break;
     case FIELD_OBJECTS:
         *(struct objects *)q = copy_objects(f, p, a);

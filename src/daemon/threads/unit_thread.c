@@ -34,19 +34,6 @@ static void unit_job_free(struct queue_item *item)
     free(job);
 }
 
-static const char *const *copy_command(const char *const *command, struct arena *a)
-{
-    size_t n = 0;
-
-    while (command[n])
-        n++;
-    const char **copy = arena_array(a, const char *, n + 1);
-
-    for (size_t i = 0; i < n; i++)
-        copy[i] = arena_strdup(a, command[i]);
-    return copy;
-}
-
 static struct unit_job *configuration(const struct unit_config *list, size_t n)
 {
     struct unit_job *job = xcalloc(1, sizeof *job);
@@ -56,7 +43,7 @@ static struct unit_job *configuration(const struct unit_config *list, size_t n)
     job->n = n;
     for (size_t i = 0; i < n; i++)
         job->list[i] = (struct unit_config){.name = arena_strdup(&job->arena, list[i].name),
-                                            .command = copy_command(list[i].command, &job->arena),
+                                            .command = arena_list(&job->arena, list[i].command),
                                             .timeout_s = list[i].timeout_s};
     return job;
 }

@@ -85,19 +85,6 @@ bool libvirt_migration_copies(const struct libvirt_settings *s)
     return any;
 }
 
-static const char *const *copy_list(const char *const *from, struct arena *a)
-{
-    size_t n = 0;
-
-    while (from && from[n])
-        n++;
-    const char **ret = arena_array(a, const char *, n + 1);
-
-    for (size_t i = 0; i < n; i++)
-        ret[i] = arena_strdup(a, from[i]);
-    return ret;
-}
-
 void libvirt_migration_copy(const struct libvirt_settings *from, struct arena *a, struct libvirt_settings *to)
 {
     const struct libvirt_migration_entry *entries = from->migrations.items;
@@ -106,9 +93,9 @@ void libvirt_migration_copy(const struct libvirt_settings *from, struct arena *a
     for (uint32_t i = 0; i < from->migrations.n; i++) {
         own[i] = entries[i];
         own[i].name = arena_strdup(a, entries[i].name);
-        own[i].vms = copy_list(entries[i].vms, a);
+        own[i].vms = arena_list(a, entries[i].vms);
     }
-    *to = (struct libvirt_settings){.shared_paths = copy_list(from->shared_paths, a),
+    *to = (struct libvirt_settings){.shared_paths = arena_list(a, from->shared_paths),
                                     .migration = from->migration,
                                     .migrations = {.items = own, .n = from->migrations.n}};
 }
