@@ -45,30 +45,29 @@ static bool begin_after(const struct schedule *s, uint32_t window, instant_s aft
     return s->protects ? calendar_next_or_after_gap(c, after, ret) : calendar_next(c, after, ret);
 }
 
-/* The last begin of any window at or before the instant. */
-static bool last_begin(const struct schedule *s, instant_s until, instant_s *ret)
+static bool due_before(const struct schedule *s, uint32_t ready, instant_s until, instant_s *ret)
 {
-    bool any = false;
-
-    for (uint32_t i = 0; i < s->n_windows; i++) {
-        instant_s at;
-        if (!begin_before(s, i, until, &at))
-            continue;
-        *ret = any && *ret > at ? *ret : at;
-        any = true;
-    }
-    return any;
+    return calendar_last_due(&s->ready_by[ready], until, ret);
 }
 
-static bool next_begin(const struct schedule *s, instant_s after, instant_s *ret)
+static bool due_after(const struct schedule *s, uint32_t ready, instant_s after, instant_s *ret)
+{
+    return calendar_next_due(&s->ready_by[ready], after, ret);
+}
+
+typedef bool find_fn(const struct schedule *s, uint32_t i, instant_s at, instant_s *ret);
+
+/* The latest, or the earliest, instant that `find` has for any of n windows or times. */
+static bool find_any(const struct schedule *s, uint32_t n, find_fn *find, bool latest, instant_s at,
+                     instant_s *ret)
 {
     bool any = false;
 
-    for (uint32_t i = 0; i < s->n_windows; i++) {
-        instant_s at;
-        if (!begin_after(s, i, after, &at))
+    for (uint32_t i = 0; i < n; i++) {
+        instant_s found;
+        if (!find(s, i, at, &found) || (any && (found > *ret) != latest))
             continue;
-        *ret = any && *ret < at ? *ret : at;
+        *ret = found;
         any = true;
     }
     return any;
@@ -76,30 +75,12 @@ static bool next_begin(const struct schedule *s, instant_s after, instant_s *ret
 
 bool schedule_next_ready(const struct schedule *s, instant_s after, instant_s *ret)
 {
-    bool any = false;
-
-    for (uint32_t i = 0; i < s->n_ready_by; i++) {
-        instant_s at;
-        if (!calendar_next_due(&s->ready_by[i], after, &at))
-            continue;
-        *ret = any && *ret < at ? *ret : at;
-        any = true;
-    }
-    return any;
+    return find_any(s, s->n_ready_by, due_after, false, after, ret);
 }
 
 static bool last_ready(const struct schedule *s, instant_s until, instant_s *ret)
 {
-    bool any = false;
-
-    for (uint32_t i = 0; i < s->n_ready_by; i++) {
-        instant_s at;
-        if (!calendar_last_due(&s->ready_by[i], until, &at))
-            continue;
-        *ret = any && *ret > at ? *ret : at;
-        any = true;
-    }
-    return any;
+    return find_any(s, s->n_ready_by, due_before, true, until, ret);
 }
 
 /* The end of the windows that are open at the instant; the instant itself: none is open. */
@@ -138,7 +119,7 @@ static bool is_held(const struct schedule *s, instant_s now, instant_s *ret_read
         return false;
     if (s->n_windows == 0)
         return now - *ret_ready < SCHEDULE_HOLD_S;
-    return !last_begin(s, now, &begin) || begin < *ret_ready;
+    return !find_any(s, s->n_windows, begin_before, true, now, &begin) || begin < *ret_ready;
 }
 
 /* The instant at which hosts may no longer be put to standby. */
@@ -163,7 +144,7 @@ static instant_s begins(const struct schedule *s, instant_s now, instant_s ready
     instant_s at = 0;
 
     if (s->n_windows > 0)
-        return next_begin(s, now, &at) ? at : 0;
+        return find_any(s, s->n_windows, begin_after, false, now, &at) ? at : 0;
     for (int i = 0; i < STEPS_MAX; i++) { /* no windows: follow the hold and each ready_by before its end */
         instant_s later = ready;
         at = ready + SCHEDULE_HOLD_S;
