@@ -2,6 +2,7 @@
 #include "store/events.h"
 
 #include "store/internal.h"
+#include "store/rows.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -20,18 +21,10 @@ int store_put_event(struct store *s, const struct event_record *event, uint64_t 
     if (r < 0 || (r = store_prepare_one(
                       s,
                       "INSERT INTO events (time, kind, type, severity, subject, vm, host, to_host, data)"
-                      " VALUES (:time, :kind, :type, :severity, :subject, :vm, :host, :to_host, :data)",
+                      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                       &st, doing, err)) < 0)
         return r;
-    if (store_bind_number(st, ":time", event->time) != SQLITE_OK ||
-        store_bind_text(st, ":kind", event->kind) != SQLITE_OK ||
-        store_bind_text(st, ":type", event->type) != SQLITE_OK ||
-        store_bind_text(st, ":severity", event->severity) != SQLITE_OK ||
-        store_bind_text(st, ":subject", event->subject) != SQLITE_OK ||
-        store_bind_text(st, ":vm", event->vm) != SQLITE_OK ||
-        store_bind_text(st, ":host", event->host) != SQLITE_OK ||
-        store_bind_text(st, ":to_host", event->to_host) != SQLITE_OK ||
-        store_bind_text(st, ":data", event->data) != SQLITE_OK || sqlite3_step(st) != SQLITE_DONE)
+    if (row_bind(st, &table_new_events, event) != SQLITE_OK || sqlite3_step(st) != SQLITE_DONE)
         return store_failed(s, doing, err);
     *ret_id = (uint64_t)sqlite3_last_insert_rowid(s->db);
     return 0;
@@ -79,36 +72,14 @@ int store_list_events(struct store *s, const struct event_query *q, struct arena
 {
     CLEANUP(strbuf_releasep) struct strbuf sql = STRBUF_EMPTY;
     CLEANUP(finalizep) sqlite3_stmt *st = NULL;
-    struct event_record *list = NULL;
-    size_t n = 0, cap = 0;
-    int rc, r;
+    int r;
 
-    strbuf_puts(&sql, q->newest ? "SELECT * FROM (" : "");
-    strbuf_puts(&sql, "SELECT id, time, kind, type, severity, subject, vm, host, to_host, data");
+    strbuf_puts(&sql, q->newest ? "SELECT * FROM (SELECT " : "SELECT ");
+    row_column_names(&table_events, &sql);
     put_where(q, &sql);
     strbuf_puts(&sql, q->newest ? " ORDER BY id DESC LIMIT :limit) ORDER BY 1" : " ORDER BY id LIMIT :limit");
-    if ((r = prepare_query(s, q, sql.text, &st, err)) < 0)
-        return r;
-    while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
-        list = arena_grow(a, list, n, &cap, sizeof *list);
-        list[n++] = (struct event_record){
-            .id = (uint64_t)sqlite3_column_int64(st, 0),
-            .time = sqlite3_column_int64(st, 1),
-            .kind = store_column_text(st, 2, a),
-            .type = store_column_text(st, 3, a),
-            .severity = store_column_text(st, 4, a),
-            .subject = store_column_text(st, 5, a),
-            .vm = store_column_text(st, 6, a),
-            .host = store_column_text(st, 7, a),
-            .to_host = store_column_text(st, 8, a),
-            .data = store_column_text(st, 9, a),
-        };
-    }
-    if (rc != SQLITE_DONE)
-        return store_failed(s, "be read", err);
-    *ret = list;
-    *ret_n = n;
-    return 0;
+    r = prepare_query(s, q, sql.text, &st, err);
+    return r < 0 ? r : store_read_rows(s, st, &table_events, sizeof **ret, a, ret, ret_n, err);
 }
 
 int store_count_events(struct store *s, const struct event_query *q, uint64_t *ret, struct err *err)
@@ -229,21 +200,10 @@ int store_newest(struct store *s, instant_s *ret, struct err *err)
 
 int store_host_ids(struct store *s, struct arena *a, const char ***ret, size_t *ret_n, struct err *err)
 {
+    static const struct sql_column id = {"host", COLUMN_TEXT, 0};
+    static const struct sql_table ids = {"hosts", &id, 1};
     CLEANUP(finalizep) sqlite3_stmt *st = NULL;
-    const char **list = NULL;
-    size_t n = 0, cap = 0;
-    int rc;
     int r = store_prepare_one(s, "SELECT host FROM hosts ORDER BY host", &st, "be read", err);
 
-    if (r < 0)
-        return r;
-    while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
-        list = arena_grow(a, list, n, &cap, sizeof *list);
-        list[n++] = store_column_text(st, 0, a);
-    }
-    if (rc != SQLITE_DONE)
-        return store_failed(s, "be read", err);
-    *ret = list;
-    *ret_n = n;
-    return 0;
+    return r < 0 ? r : store_read_rows(s, st, &ids, sizeof **ret, a, ret, ret_n, err);
 }

@@ -58,30 +58,18 @@ int store_list_actions(struct store *s, const struct action_query *q, struct are
 {
     CLEANUP(strbuf_releasep) struct strbuf sql = STRBUF_EMPTY;
     CLEANUP(finalizep) sqlite3_stmt *st = NULL;
-    struct action_record *list = NULL;
-    size_t n = 0, cap = 0;
     uint64_t all = 0;
-    int rc, r;
+    int r;
 
     strbuf_puts(&sql, "SELECT ");
     row_column_names(&table_actions, &sql);
     put_where(q, &sql);
     strbuf_puts(&sql, " ORDER BY ended DESC, id DESC LIMIT :limit");
-    if ((r = prepare_actions(s, q, sql.text, &st, err)) < 0)
+    if ((r = prepare_actions(s, q, sql.text, &st, err)) < 0 ||
+        (r = store_read_rows(s, st, &table_actions, sizeof **ret, a, ret, ret_n, err)) < 0 ||
+        (*ret_n == q->limit && (r = count_actions(s, q, &all, err)) < 0))
         return r;
-    while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
-        list = arena_grow(a, list, n, &cap, sizeof *list);
-        if ((r = row_read(st, &table_actions, a, &list[n], err)) < 0)
-            return r;
-        n++;
-    }
-    if (rc != SQLITE_DONE)
-        return store_failed(s, "be read", err);
-    if (n == q->limit && (r = count_actions(s, q, &all, err)) < 0)
-        return r;
-    *ret = list;
-    *ret_n = n;
-    *ret_more = all > n ? all - n : 0;
+    *ret_more = all > *ret_n ? all - *ret_n : 0;
     return 0;
 }
 
@@ -113,28 +101,6 @@ int store_each_end(struct store *s, instant_s since, void (*each)(void *ctx, con
 
 /* ---- faults ---------------------------------------------------------------------------------- */
 
-static int read_faults(const struct store *s, sqlite3_stmt *st, struct arena *a, struct fault_event **ret,
-                       size_t *ret_n, struct err *err)
-{
-    struct fault_event *list = NULL;
-    size_t n = 0, cap = 0;
-    int rc;
-
-    while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
-        list = arena_grow(a, list, n, &cap, sizeof *list);
-        list[n++] = (struct fault_event){
-            .time = sqlite3_column_int64(st, 0),
-            .cleared = sqlite3_column_int(st, 1) != 0,
-            .code = store_column_text(st, 2, a),
-            .vm = store_column_text(st, 3, a),
-            .host = store_column_text(st, 4, a),
-        };
-    }
-    *ret = list;
-    *ret_n = n;
-    return rc == SQLITE_DONE ? 0 : store_failed(s, "be read", err);
-}
-
 int store_list_faults(struct store *s, struct arena *a, struct fault_event **ret, size_t *ret_n,
                       instant_s *ret_from, struct err *err)
 {
@@ -147,7 +113,7 @@ int store_list_faults(struct store *s, struct arena *a, struct fault_event **ret
              "SELECT time, kind = 'fault_cleared', json_extract(data, '$.code'), vm, host FROM events"
              " WHERE kind IN ('fault', 'fault_cleared') ORDER BY id",
              &st, "be read", err)) < 0 ||
-        (r = read_faults(s, st, a, ret, ret_n, err)) < 0 ||
+        (r = store_read_rows(s, st, &table_faults, sizeof **ret, a, ret, ret_n, err)) < 0 ||
         (r = store_prepare_one(s, "SELECT id, time FROM events ORDER BY id LIMIT 1", &oldest, "be read",
                                err)) < 0)
         return r;

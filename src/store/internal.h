@@ -127,6 +127,12 @@ int store_read_text(const struct store *s, const char *sql, const char *key, str
 /* Steps a `SELECT count(*)` whose parameters are bound. */
 int store_read_count(const struct store *s, sqlite3_stmt *st, uint64_t *ret, struct err *err);
 
+/* load.c. Steps a statement whose parameters are bound, and which begins with the columns of the table. *ret
+ * (a pointer to records of this size) are the n rows, in the arena. */
+struct sql_table;
+int store_read_rows(const struct store *s, sqlite3_stmt *st, const struct sql_table *table, size_t size,
+                    struct arena *a, void *ret, size_t *ret_n, struct err *err);
+
 /* load.c: the reading half of store_ops. */
 int store_load(struct store *s, instant_s since, instant_s samples_since, struct arena *a, struct stored *ret,
                struct err *err);

@@ -32,27 +32,33 @@ static int prepare_query(const struct store *s, const struct query *q, int64_t o
     return rc == SQLITE_OK ? 0 : store_failed(s, "be read", err);
 }
 
-static int read_rows(const struct store *s, const struct query *q, int64_t of, struct arena *a,
-                     struct records *ret, struct err *err)
+int store_read_rows(const struct store *s, sqlite3_stmt *st, const struct sql_table *table, size_t size,
+                    struct arena *a, void *ret, size_t *ret_n, struct err *err)
 {
-    CLEANUP(finalizep) sqlite3_stmt *st = NULL;
     char *rows = NULL;
     size_t n = 0, cap = 0;
-    int rc;
-    int r = prepare_query(s, q, of, &st, err);
+    int rc, r;
 
-    if (r < 0)
-        return r;
     while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
-        rows = arena_grow(a, rows, n, &cap, q->record_size);
-        if ((r = row_read(st, q->table, a, rows + n * q->record_size, err)) < 0)
+        rows = arena_grow(a, rows, n, &cap, size);
+        if ((r = row_read(st, table, a, rows + n * size, err)) < 0)
             return r;
         n++;
     }
     if (rc != SQLITE_DONE)
         return store_failed(s, "be read", err);
-    *ret = (struct records){.any = rows, .n = n};
+    memcpy(ret, &rows, sizeof rows);
+    *ret_n = n;
     return 0;
+}
+
+static int read_rows(const struct store *s, const struct query *q, int64_t of, struct arena *a, void *ret,
+                     size_t *ret_n, struct err *err)
+{
+    CLEANUP(finalizep) sqlite3_stmt *st = NULL;
+    int r = prepare_query(s, q, of, &st, err);
+
+    return r < 0 ? r : store_read_rows(s, st, q->table, q->record_size, a, ret, ret_n, err);
 }
 
 /* The records that a restart reads, by kind, and their place in struct stored. */
@@ -106,15 +112,9 @@ int store_load(struct store *s, instant_s since, instant_s samples_since, struct
         (r = store_read_number(s, "SELECT seq FROM sqlite_sequence WHERE name = 'passes'",
                                (int64_t *)&ret->last_pass, err)) < 0)
         return r;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        struct records found;
-
-        if ((r = read_rows(s, &parts[i].query, parts[i].since, a, &found, err)) < 0)
-            return r;
-        memcpy(parts[i].items, &found.any, sizeof found.any);
-        *parts[i].n = found.n;
-    }
-    return 0;
+    for (size_t i = 0; r == 0 && i < sizeof parts / sizeof *parts; i++)
+        r = read_rows(s, &parts[i].query, parts[i].since, a, parts[i].items, parts[i].n, err);
+    return r;
 }
 
 static int read_text(const struct store *s, sqlite3_stmt *st, int column, struct arena *a, const char **ret,
@@ -160,7 +160,7 @@ int store_list(struct store *s, enum record_query query, int64_t of, struct aren
                                " WHERE time + length_s > ? AND host <> '' GROUP BY host ORDER BY host"},
     };
     struct records found;
-    int r = read_rows(s, &queries[query], of, a, &found, err);
+    int r = read_rows(s, &queries[query], of, a, &found.any, &found.n, err);
 
     if (r == 0 && query == QUERY_PASS)
         r = found.n == 0 ? err_set(err, -ENOENT, "there is no pass %" PRId64 " in the store", of)

@@ -2,6 +2,9 @@
 #include "store/rows.h"
 
 #include "base/cleanup.h"
+#include "store/events.h"
+#include "store/history.h"
+#include "store/series_rows.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,9 +15,10 @@
     {                                                                                                        \
         name, COLUMN_##type, offsetof(struct record, member)                                                 \
     }
+#define COUNT(columns) ((int)(sizeof(columns) / sizeof((columns)[0])))
 #define TABLE(name, columns)                                                                                 \
     {                                                                                                        \
-        (name), (columns), (int)(sizeof(columns) / sizeof((columns)[0]))                                     \
+        (name), (columns), COUNT(columns)                                                                    \
     }
 
 /* The predicted and the observed figures of a move. */
@@ -234,6 +238,32 @@ static const struct sql_column pattern_columns[] = {
     COLUMN(demand_profile_record, U32, "woken", woken),
 };
 
+static const struct sql_column event_columns[] = {
+    COLUMN(event_record, U64, "id", id),
+    COLUMN(event_record, I64, "time", time),
+    COLUMN(event_record, TEXT, "kind", kind),
+    COLUMN(event_record, TEXT, "type", type),
+    COLUMN(event_record, TEXT, "severity", severity),
+    COLUMN(event_record, TEXT, "subject", subject),
+    COLUMN(event_record, TEXT, "vm", vm),
+    COLUMN(event_record, TEXT, "host", host),
+    COLUMN(event_record, TEXT, "to_host", to_host),
+    COLUMN(event_record, TEXT, "data", data),
+};
+
+static const struct sql_column fault_columns[] = {
+    COLUMN(fault_event, I64, "time", time),
+    COLUMN(fault_event, BOOL, "kind = 'fault_cleared'", cleared),
+    COLUMN(fault_event, TEXT, "json_extract(data, '$.code')", code),
+    COLUMN(fault_event, TEXT, "vm", vm),
+    COLUMN(fault_event, TEXT, "host", host),
+};
+
+static const struct sql_column look_columns[] = {
+    COLUMN(series_time, I64, "time", time),
+    COLUMN(series_time, I64, "covers_s", covers_s),
+};
+
 static const struct sql_column note_columns[] = {
     COLUMN(note, TEXT, "key", key),
     COLUMN(note, TEXT, "value", value),
@@ -256,6 +286,10 @@ const struct sql_table table_samples = TABLE("samples", sample_columns);
 const struct sql_table table_passes = TABLE("passes", pass_columns);
 const struct sql_table table_energy = TABLE("energy", energy_columns);
 const struct sql_table table_energy_sums = TABLE("energy", energy_sum_columns);
+const struct sql_table table_events = TABLE("events", event_columns);
+const struct sql_table table_new_events = {"events", event_columns + 1, COUNT(event_columns) - 1};
+const struct sql_table table_faults = TABLE("events", fault_columns);
+const struct sql_table table_looks = TABLE("looks", look_columns);
 
 void row_column_names(const struct sql_table *t, struct strbuf *out)
 {

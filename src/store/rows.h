@@ -49,6 +49,9 @@ extern const struct sql_table table_passes;      /* struct pass_record without i
 extern const struct sql_table table_energy;      /* struct energy_record */
 extern const struct sql_table table_energy_sums; /* sums of energy, read with GROUP BY */
 extern const struct sql_table table_patterns;    /* struct demand_profile_record */
+extern const struct sql_table table_events, table_new_events; /* struct event_record; without its number */
+extern const struct sql_table table_faults;                   /* struct fault_event: events of faults */
+extern const struct sql_table table_looks;                    /* struct series_time */
 
 /* "a, b, c". */
 void row_column_names(const struct sql_table *t, struct strbuf *out);

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "store/compress.h"
+#include "store/rows.h"
 
 #include <errno.h>
 
@@ -15,26 +16,15 @@ int series_rows_list_looks(const struct store *s, instant_s since, instant_s unt
                            struct series_time **ret, size_t *ret_n, struct err *err)
 {
     CLEANUP(finalizep) sqlite3_stmt *st = NULL;
-    struct series_time *list = NULL;
-    size_t n = 0, cap = 0;
-    int rc = sqlite3_prepare_v2(
-        s->db, "SELECT time, covers_s FROM looks WHERE time > ? AND time - covers_s < ? ORDER BY time", -1,
-        &st, NULL);
+    int r = store_prepare_one(
+        s, "SELECT time, covers_s FROM looks WHERE time > ? AND time - covers_s < ? ORDER BY time", &st,
+        "be read", err);
 
-    if (rc == SQLITE_OK)
-        rc = sqlite3_bind_int64(st, 1, since);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_bind_int64(st, 2, until);
-    while (rc == SQLITE_OK && (rc = sqlite3_step(st)) == SQLITE_ROW) {
-        list = arena_grow(a, list, n, &cap, sizeof *list);
-        list[n++] = (struct series_time){sqlite3_column_int64(st, 0), sqlite3_column_int64(st, 1)};
-        rc = SQLITE_OK;
-    }
-    if (rc != SQLITE_DONE)
+    if (r < 0)
+        return r;
+    if (sqlite3_bind_int64(st, 1, since) != SQLITE_OK || sqlite3_bind_int64(st, 2, until) != SQLITE_OK)
         return store_failed(s, "be read", err);
-    *ret = list;
-    *ret_n = n;
-    return 0;
+    return store_read_rows(s, st, &table_looks, sizeof **ret, a, ret, ret_n, err);
 }
 
 int series_rows_prepare(const struct store *s, bool means, sqlite3_stmt **ret, struct err *err)
