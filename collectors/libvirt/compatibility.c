@@ -3,6 +3,7 @@
 #include "collectors/libvirt/inventory.h"
 
 #include "base/fingerprint.h"
+#include "base/texts.h"
 #include "net/libvirt/migration_settings.h"
 
 #include <stdlib.h>
@@ -11,15 +12,6 @@
 static struct ids copy_ids(const struct ids *from, struct arena *a)
 {
     return (struct ids){.items = arena_texts(a, from->items, from->n), .n = from->n};
-}
-
-static bool contains(const struct ids *ids, const char *name)
-{
-    for (uint32_t i = 0; i < ids->n; i++) {
-        if (strcmp(ids->items[i], name) == 0)
-            return true;
-    }
-    return false;
 }
 
 /* ---- CPUs ----------------------------------------------------------------------------------------- */
@@ -95,7 +87,7 @@ static void add_need(const char **items, uint32_t *n, const char *name)
 {
     struct ids so_far = {.items = items, .n = *n};
 
-    if (!contains(&so_far, name))
+    if (!texts_have(so_far.items, so_far.n, name))
         items[(*n)++] = name;
 }
 
@@ -225,7 +217,7 @@ void libvirt_compatibility_hosts(const struct libvirt_seen_host *hosts, size_t n
 
     for (size_t i = 0; i < n; i++) {
         if (!hosts[i].look || hosts[i].look->caps.machines.n == 0 ||
-            contains(&hosts[i].look->caps.machines, machine))
+            texts_have(hosts[i].look->caps.machines.items, hosts[i].look->caps.machines.n, machine))
             items[have++] = hosts[i].settings->name;
     }
     if (have == n || have == 0) /* 0: not even its own host names it, so the names tell nothing */

@@ -1,6 +1,8 @@
 /* cpu_traits.c: the table of nova-compute (CPU_TRAITS_MAPPING): features of libvirt as traits. */
 #include "collectors/libvirt/cpu_traits.h"
 
+#include "base/texts.h"
+
 #include <string.h>
 
 /* Sorted by trait. */
@@ -54,21 +56,13 @@ static const struct {
 
 #define N_TRAITS (sizeof traits / sizeof *traits)
 
-static bool has(const struct ids *features, const char *name)
-{
-    for (uint32_t i = 0; i < features->n; i++)
-        if (strcmp(features->items[i], name) == 0)
-            return true;
-    return false;
-}
-
 struct ids cpu_traits_of(const struct ids *features, struct arena *a)
 {
     const char **items = arena_array(a, const char *, N_TRAITS);
     uint32_t n = 0;
 
     for (size_t i = 0; i < N_TRAITS; i++)
-        if (has(features, traits[i].feature))
+        if (texts_have(features->items, features->n, traits[i].feature))
             items[n++] = traits[i].trait;
     return (struct ids){.items = items, .n = n};
 }

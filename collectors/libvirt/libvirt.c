@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/texts.h"
 #include "base/xalloc.h"
 #include "collectors/libvirt/inventory.h"
 #include "collectors/libvirt/preflight.h"
@@ -254,15 +255,6 @@ static void look_at_all(struct collector *c, int64_t deadline_ms)
 
 /* ---- faults --------------------------------------------------------------------------------------- */
 
-static bool was_said(const struct collector *c, const char *text)
-{
-    for (size_t i = 0; i < c->n_said; i++) {
-        if (strcmp(c->said[i], text) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* A fault that stays is logged once. */
 static void say_faults(struct collector *c, const struct libvirt_faults *faults)
 {
@@ -270,7 +262,7 @@ static void say_faults(struct collector *c, const struct libvirt_faults *faults)
     const char **said = arena_array(&kept, const char *, faults->n);
 
     for (size_t i = 0; i < faults->n; i++) {
-        if (!was_said(c, faults->items[i]))
+        if (!texts_have(c->said, c->n_said, faults->items[i]))
             log_error("%s", faults->items[i]);
         said[i] = arena_strdup(&kept, faults->items[i]);
     }

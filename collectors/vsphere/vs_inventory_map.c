@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/texts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -360,22 +361,13 @@ static void map_agents(struct map *m)
         m->inv->hosts[i].agents_required = (struct ids){.items = of[i].items, .n = (uint32_t)of[i].n};
 }
 
-static bool names(const struct ids *ids, const char *id)
-{
-    for (uint32_t i = 0; i < ids->n; i++) {
-        if (strcmp(ids->items[i], id) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* The secondary of this primary: one that takes it for its primary. NOT_THERE: none is seen. */
 static size_t secondary_of(const struct map *m, const struct vs_inventory_vm *primary)
 {
     for (uint32_t i = 0; i < primary->ft_peers.n; i++) {
         size_t ix = index_find(&m->vms, primary->ft_peers.items[i]);
         if (ix != NOT_THERE && m->vm_kept[ix] && m->s->vms[ix].kind == VM_FT_SECONDARY &&
-            names(&m->s->vms[ix].ft_peers, primary->id))
+            texts_have(m->s->vms[ix].ft_peers.items, m->s->vms[ix].ft_peers.n, primary->id))
             return ix;
     }
     return NOT_THERE;

@@ -1,6 +1,8 @@
 /* selection.c: by severity, kind, and the host or VM that an event is about. */
 #include "alarm/selection.h"
 
+#include "base/texts.h"
+
 #include <jansson.h>
 #include <string.h>
 
@@ -15,11 +17,7 @@ enum alarm_severity alarm_severity_of(const char *word)
 
 static bool has(const char *const *list, const char *word)
 {
-    for (; word && *list; list++) {
-        if (strcmp(*list, word) == 0)
-            return true;
-    }
-    return false;
+    return word && texts_list_has(list, word);
 }
 
 /* Names are taken from the event itself: the inventory may not be there yet, or know the host no more. */

@@ -1,6 +1,7 @@
 /* alarms.c: the targets of alarms, each checked by its kind: a webhook, a mail server or a command. */
 #include "config/sections.h"
 
+#include "base/texts.h"
 #include "config/keys.h"
 
 #include <ctype.h>
@@ -248,11 +249,6 @@ void config_alarm_copy(const struct config_alarm *from, struct config_alarm *ret
     *ret = copy;
 }
 
-static bool same_text(const char *x, const char *y)
-{
-    return x == y || (x && y && strcmp(x, y) == 0);
-}
-
 bool config_alarm_secrets_changed(const struct config *old, const struct config *now)
 {
     for (size_t i = 0; i < now->n_alarms; i++) {
@@ -260,7 +256,7 @@ bool config_alarm_secrets_changed(const struct config *old, const struct config 
             const struct config_alarm *x = &now->alarms[i], *y = &old->alarms[k];
 
             if (strcmp(x->name, y->name) == 0 &&
-                (!same_text(x->secret, y->secret) || !same_text(x->password, y->password)))
+                (!texts_same(x->secret, y->secret) || !texts_same(x->password, y->password)))
                 return true;
         }
     }

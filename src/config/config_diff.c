@@ -1,16 +1,12 @@
 /* config_diff.c: the configuration as text, and its differences after a reload. */
 #include "config/config.h"
 
+#include "base/texts.h"
 #include "config/keys.h"
 #include "config/section.h"
 #include "config/sections.h"
 
 #include <string.h>
-
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
 
 static bool is_power_hosts(const struct field *key)
 {
@@ -41,11 +37,11 @@ static bool secret_changed(const struct config *old, const struct config *now, c
 {
     if (is_power_hosts(key))
         return config_power_secrets_changed(old, now, a);
-    if (key->read == section_hidden_text && !same_text(hidden(old, key)->all, hidden(now, key)->all))
+    if (key->read == section_hidden_text && !texts_same(hidden(old, key)->all, hidden(now, key)->all))
         return true;
     if (strcmp(key->name, "alarms") == 0)
         return config_alarm_secrets_changed(old, now);
-    return !same_text(field_secret(key, old), field_secret(key, now));
+    return !texts_same(field_secret(key, old), field_secret(key, now));
 }
 
 size_t config_changes(const struct config *old, const struct config *now, struct arena *a,
@@ -57,7 +53,7 @@ size_t config_changes(const struct config *old, const struct config *now, struct
 
     for (size_t i = 0; i < n_keys; i++) {
         const char *from = config_get(old, &keys[i], a), *to = config_get(now, &keys[i], a);
-        bool same = same_text(from, to);
+        bool same = texts_same(from, to);
 
         if (!same && is_power_hosts(&keys[i]))
             config_power_change_text(old, now, a, &from, &to);

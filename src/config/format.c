@@ -6,6 +6,7 @@
 #include "schema/yaml_tree.h"
 
 #include "base/cleanup.h"
+#include "base/texts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -117,11 +118,7 @@ static bool is_of_names(const char *path)
     static const char *const sections[] = {"rules",     "pools",       "groups",       "units",
                                            "pipelines", "roles.users", "roles.groups", "power.hosts"};
 
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
-        if (strcmp(sections[i], path) == 0)
-            return true;
-    }
-    return false;
+    return texts_have(sections, sizeof sections / sizeof *sections, path);
 }
 
 /* ---- blocks: a key with its value and the comments above it ---------------------------------- */

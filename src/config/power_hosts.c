@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/fingerprint.h"
 #include "base/strbuf.h"
+#include "base/texts.h"
 
 #include <string.h>
 
@@ -181,11 +182,6 @@ int config_read_power(const struct section *s)
     return 0;
 }
 
-static bool same_text(const char *x, const char *y)
-{
-    return x == y || (x && y && strcmp(x, y) == 0);
-}
-
 /* ---- copies ---------------------------------------------------------------------------------- */
 
 static struct config_power_host copy_host(const struct config_power_host *h, const struct schema *keys,
@@ -227,7 +223,7 @@ static uint64_t add_key_text(uint64_t before, const struct field *f, const void 
 {
     const char *text = field_text(f, host, a);
 
-    if (!text || same_text(text, f->fallback))
+    if (!text || texts_same(text, f->fallback))
         return before;
     return fingerprint_add(fingerprint_add(fingerprint_add(before, f->name), "\n"),
                            arena_printf(a, "%s\n", text));
@@ -330,7 +326,7 @@ static const struct config_power_host *find_host(const struct config *c, const c
 
 static bool same_host(const struct config_power_host *x, const struct config_power_host *y, struct arena *a)
 {
-    return x && y && same_text(config_power_text(x, 1, a), config_power_text(y, 1, a));
+    return x && y && texts_same(config_power_text(x, 1, a), config_power_text(y, 1, a));
 }
 
 /* The hosts of one list that are different in the other list, or missing. */
@@ -373,7 +369,7 @@ bool config_power_secrets_changed(const struct config *old, const struct config 
         const struct config_power_host *was = find_host(old, h->host.name);
 
         for (size_t k = 0; was && k < keys.n; k++) {
-            if (!same_text(field_secret(&keys.fields[k], was), field_secret(&keys.fields[k], h)))
+            if (!texts_same(field_secret(&keys.fields[k], was), field_secret(&keys.fields[k], h)))
                 return true;
         }
     }

@@ -1,5 +1,6 @@
 /* ha.c: the failover capacity that the configuration asks for, beside the source's own policy; both are kept
  * (model/snapshot_build.c combines them). What cannot be kept is a sentence that becomes a fault. */
+#include "base/texts.h"
 #include "overlay/application.h"
 
 #include <string.h>
@@ -13,14 +14,6 @@ static void add_conflict(struct application *p, const char *text)
         items[i] = list->items[i];
     items[list->n] = text;
     *list = (struct ids){.items = items, .n = list->n + 1};
-}
-
-static bool has_id(const struct ids *ids, const char *id)
-{
-    for (uint32_t i = 0; i < ids->n; i++)
-        if (strcmp(ids->items[i], id) == 0)
-            return true;
-    return false;
 }
 
 /* A name or pattern that is given alone. */
@@ -37,7 +30,8 @@ static bool any_left(const struct inventory *inv, const struct ids *failover_hos
     const struct ids *of_source = inv->ha.policy == HA_DEDICATED ? &inv->ha_failover_hosts : &none;
 
     for (size_t i = 0; i < inv->n_hosts; i++)
-        if (!has_id(failover_hosts, inv->hosts[i].is.id) && !has_id(of_source, inv->hosts[i].is.id))
+        if (!texts_have(failover_hosts->items, failover_hosts->n, inv->hosts[i].is.id) &&
+            !texts_have(of_source->items, of_source->n, inv->hosts[i].is.id))
             return true;
     return false;
 }

@@ -3,6 +3,7 @@
 #include "overlay/application.h"
 
 #include "base/order.h"
+#include "base/texts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +17,6 @@ static bool same_of(const struct alloc *a, const struct alloc *b)
 static bool same_alloc(const struct alloc a[RES_COUNT], const struct alloc b[RES_COUNT])
 {
     return same_of(&a[RES_CPU], &b[RES_CPU]) && same_of(&a[RES_MEM], &b[RES_MEM]);
-}
-
-static bool same_id(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
 }
 
 /* ---- what the source has ---- */
@@ -56,7 +52,7 @@ static void forget_source_of_pool(struct pool_facts *f)
 static bool is_of_configuration(const struct inventory *inv, const char *pool)
 {
     for (size_t i = 0; i < inv->n_pools; i++)
-        if (inv->pools[i].is.origin != RULE_OF_SOURCE && same_id(inv->pools[i].is.id, pool))
+        if (inv->pools[i].is.origin != RULE_OF_SOURCE && texts_same(inv->pools[i].is.id, pool))
             return true;
     return false;
 }
@@ -192,7 +188,7 @@ static size_t find_pool(const struct pools *x, const char *id)
 static bool id_is_taken(const struct inventory *inv, const char *id)
 {
     for (size_t i = 0; i < inv->n_pools; i++)
-        if (same_id(inv->pools[i].is.id, id))
+        if (texts_same(inv->pools[i].is.id, id))
             return true;
     return false;
 }
@@ -220,7 +216,7 @@ static const char *path_of(struct pools *x, size_t pool, size_t depth)
 static size_t find_by_path(struct pools *x, const char *path)
 {
     for (size_t i = 0; i < x->n_source; i++)
-        if (same_id(x->p->inv->pools[i].is.id, path) || strcmp(path_of(x, i, 0), path) == 0)
+        if (texts_same(x->p->inv->pools[i].is.id, path) || strcmp(path_of(x, i, 0), path) == 0)
             return i;
     return NO_POOL;
 }
@@ -396,7 +392,7 @@ static void find_empty(struct pools *x)
 static bool is_on_a_host(const struct inventory *inv, const char *pool)
 {
     for (size_t i = 0; i < inv->n_settings; i++)
-        if (same_id(inv->settings[i].pool, pool))
+        if (texts_same(inv->settings[i].pool, pool))
             return true;
     return false;
 }
@@ -572,7 +568,7 @@ void application_check_resources(struct application *p)
         }
         if (mend(v->is.alloc))
             add_mended(&limited, v->is.name, v->is.id);
-        if (same_alloc(v->is.alloc, v->is.source_alloc) && same_id(v->pool, v->source_pool))
+        if (same_alloc(v->is.alloc, v->is.source_alloc) && texts_same(v->pool, v->source_pool))
             forget_source_of_vm(v);
     }
     find_mended(p, &limited, "is above the limit and counts as much as the limit");

@@ -1,6 +1,7 @@
 /* counts.c: what each VM takes of what counting stages measure. The layout sums it up by host. */
 #include "core/fit/fit.h"
 
+#include "base/texts.h"
 #include "core/fit/rows.h"
 
 #include <math.h>
@@ -67,11 +68,6 @@ static void list_groups_of_kind(struct fit *fit, const char *kind, struct arena 
     ret->groups = groups;
 }
 
-static bool same_text(const char *x, const char *y)
-{
-    return x == y || (x && y && strcmp(x, y) == 0);
-}
-
 /* Both resolved: equal variables are in one column. */
 static bool same_expression(const struct expression *x, const struct expression *y)
 {
@@ -102,7 +98,7 @@ static bool same_measure(const struct fit *fit, uint32_t x, uint32_t y)
     const struct stage_facts *a = &fit->snap->stages[x].is;
     const struct stage_facts *b = &fit->snap->stages[y].is;
 
-    return a->off == b->off && same_text(a->over, b->over) &&
+    return a->off == b->off && texts_same(a->over, b->over) &&
            same_expression(&fit->parts[PART_COUNT][x].x, &fit->parts[PART_COUNT][y].x) &&
            same_expression(&fit->parts[PART_PER][x].x, &fit->parts[PART_PER][y].x);
 }

@@ -3,6 +3,7 @@
 #include "core/fit/expression.h"
 
 #include "base/number.h"
+#include "base/texts.h"
 #include "model/expression.h"
 
 #include <math.h>
@@ -151,14 +152,6 @@ static bool contains(const char *text, const char *part)
     return length == 0;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text);
-    size_t m = strlen(end);
-
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
 static struct value compare_texts(enum expression_operator op, const struct value *a, const struct value *b)
 {
     bool agrees = false;
@@ -172,7 +165,7 @@ static struct value compare_texts(enum expression_operator op, const struct valu
     if (op == OPERATOR_STARTS_WITH)
         return truth(strncmp(a->text, b->text, strlen(b->text)) == 0);
     if (op == OPERATOR_ENDS_WITH)
-        return truth(ends_with(a->text, b->text));
+        return truth(texts_end_with(a->text, b->text));
     if (op == OPERATOR_VERSION)
         return truth(version_agrees(a->text, b->text, &agrees) && agrees);
     int order = strcmp(a->text, b->text);

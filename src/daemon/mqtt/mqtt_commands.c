@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/json_writer.h"
 #include "base/log.h"
+#include "base/texts.h"
 #include "base/xalloc.h"
 #include "daemon/mqtt/mqtt_thread.h"
 #include "daemon/process.h"
@@ -115,15 +116,6 @@ static const struct client_ops mqtt_client_ops = {.reply = reply, .refuse = refu
 
 /* ---- commands --------------------------------------------------------------------------------- */
 
-static bool is_enabled(const struct config *config, const char *word)
-{
-    for (const char *const *w = config->mqtt.commands; *w; w++) {
-        if (strcmp(*w, word) == 0)
-            return true;
-    }
-    return false;
-}
-
 static int check(struct mqtt_commands *m, struct mqtt_client *c, struct err *err)
 {
     int r = command_read(mqtt_feed_topics(m->is.feed), &c->from->message, (instant_s)time(NULL), &c->command,
@@ -133,7 +125,7 @@ static int check(struct mqtt_commands *m, struct mqtt_client *c, struct err *err
         return r;
     const char *word = request_kind_name(c->command.request.kind);
 
-    if (!is_enabled(m->is.config, word))
+    if (!texts_list_has(m->is.config->mqtt.commands, word))
         return err_set(err, -EPERM, "\"%s\" is not among mqtt.commands of the configuration", word);
     /* durable before it is carried out: a crash in between loses the command, and never repeats it */
     return c->command.id[0]
@@ -193,7 +185,8 @@ void mqtt_commands_configure(struct mqtt_commands *m, const struct config *confi
         return;
     m->is.config = config;
     mqtt_feed_listen(m->is.feed, config->mqtt.commands[0] != NULL,
-                     is_enabled(config, "pause") && is_enabled(config, "resume"));
+                     texts_list_has(config->mqtt.commands, "pause") &&
+                         texts_list_has(config->mqtt.commands, "resume"));
 }
 
 void mqtt_commands_stop(struct mqtt_commands *m)

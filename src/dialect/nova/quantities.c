@@ -1,5 +1,6 @@
 /* quantities.c: resource classes of the placement service: what hosts have (inventories, allocation ratios,
  * reserved amounts) and what VMs take. Each host is a provider by itself: no nested and no shared ones. */
+#include "base/texts.h"
 #include "dialect/nova/internal.h"
 
 #include <errno.h>
@@ -56,10 +57,8 @@ static const char *const standard_classes[] = {
 
 static bool is_class(const char *name)
 {
-    for (size_t i = 0; i < sizeof standard_classes / sizeof *standard_classes; i++)
-        if (strcmp(standard_classes[i], name) == 0)
-            return true;
-    return strncmp(name, "CUSTOM_", strlen("CUSTOM_")) == 0;
+    return texts_have(standard_classes, sizeof standard_classes / sizeof *standard_classes, name) ||
+           strncmp(name, "CUSTOM_", strlen("CUSTOM_")) == 0;
 }
 
 /* ---- inventories ---- */

@@ -2,6 +2,7 @@
 #include "net/libvirt/storage.h"
 
 #include "base/cleanup.h"
+#include "base/texts.h"
 #include "net/xml.h"
 
 #include <errno.h>
@@ -16,11 +17,7 @@ static bool is_shared_type(const char *type)
     static const char *const types[] = {"netfs",    "iscsi",   "iscsi-direct", "rbd",
                                         "sheepdog", "gluster", "mpath",        "vstorage"};
 
-    for (size_t i = 0; type && i < sizeof types / sizeof types[0]; i++) {
-        if (strcmp(type, types[i]) == 0)
-            return true;
-    }
-    return false;
+    return type && texts_have(types, sizeof types / sizeof types[0], type);
 }
 
 int storage_pool_read(const char *text, struct arena *a, struct storage_pool *ret, struct err *err)

@@ -6,6 +6,7 @@
 #include "base/number.h"
 #include "base/rfc3339.h"
 #include "base/strbuf.h"
+#include "base/texts.h"
 #include "model/attributes.h"
 #include "model/compatibility.h"
 #include "model/expression.h"
@@ -141,26 +142,18 @@ static struct filling subject(const struct sentence *w, const char *name)
 
 /* ---- figures ---- */
 
-static bool ends_with(const char *name, const char *end)
-{
-    size_t n = strlen(name);
-    size_t m = strlen(end);
-
-    return n >= m && strcmp(name + n - m, end) == 0;
-}
-
 static const char *form_of(const char *member, enum unit unit, enum resource r)
 {
     if (unit == TIME)
         return "instant";
     if (unit == AMOUNT)
         return r == RES_CPU ? "mhz" : "mb";
-    return ends_with(member, "_mhz")     ? "mhz"
-           : ends_with(member, "_mb")    ? "mb"
-           : ends_with(member, "_mhz_s") ? "mhz_s"
-           : ends_with(member, "_mb_s")  ? "mb_s"
-           : ends_with(member, "_s")     ? "duration"
-                                         : "whole";
+    return texts_end_with(member, "_mhz")     ? "mhz"
+           : texts_end_with(member, "_mb")    ? "mb"
+           : texts_end_with(member, "_mhz_s") ? "mhz_s"
+           : texts_end_with(member, "_mb_s")  ? "mb_s"
+           : texts_end_with(member, "_s")     ? "duration"
+                                              : "whole";
 }
 
 static struct filling figure(const struct sentence *w, const char *name)
