@@ -11,115 +11,90 @@
 
 /* ---- what stages read ---- */
 
-static bool has_text(const char *const *items, uint32_t n, const char *text)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (strcmp(items[i], text) == 0)
-            return true;
-    return false;
-}
+/* What is changed: of an entry of the configuration, and the object's name. */
+struct change {
+    struct application *p;
+    const char *section;
+    size_t entry;
+    const char *object;
+};
 
-/* Whether one more name fits. */
-static bool has_room(struct application *p, const char *section, size_t entry, const char *object, size_t n,
-                     size_t most)
+/* `there` and after it `from`, whose strings are the arena's; *n: how many. Each begins with its name, and
+ * takes the place of one that has the same. */
+static const void *merge(const struct change *c, const void *from, size_t n_from, const void *there,
+                         uint32_t *n, size_t size, size_t most)
 {
-    if (n < most)
-        return true;
-    application_find(p, arena_printf(p->a, "%s.%zu: %s has %zu names already, the rest is left out", section,
-                                     entry, object, most));
-    return false;
-}
+    char *items = arena_alloc(c->p->a, *n + n_from, size);
 
-static void set_attributes(struct application *p, const char *section, size_t entry, const char *object,
-                           const struct attributes *from, struct attributes *to)
-{
-    struct attribute *items = arena_array(p->a, struct attribute, (size_t)to->n + from->n);
-    uint32_t n = to->n;
-
-    if (from->n == 0)
-        return;
-    if (n > 0)
-        memcpy(items, to->items, n * sizeof *items);
-    for (uint32_t i = 0; i < from->n; i++) {
+    if (n_from == 0)
+        return there;
+    if (*n > 0)
+        memcpy(items, there, *n * size);
+    for (size_t i = 0; i < n_from; i++) {
+        const char *const *name = (const void *)((const char *)from + i * size);
         uint32_t k = 0;
 
-        while (k < n && strcmp(items[k].name, from->items[i].name) != 0)
+        while (k < *n && strcmp(*(const char *const *)(const void *)(items + k * size), *name) != 0)
             k++;
-        if (k == n && !has_room(p, section, entry, object, n, ATTRIBUTES_MAX))
+        if (k == *n && k >= most) {
+            application_find(c->p,
+                             arena_printf(c->p->a, "%s.%zu: %s has %zu names already, the rest is left out",
+                                          c->section, c->entry, c->object, most));
             break;
-        if (k == n)
-            items[n++].name = arena_strdup(p->a, from->items[i].name);
-        items[k].is = attributes_copy_value(&from->items[i].is, p->a);
+        }
+        *n += k == *n;
+        memcpy(items + k * size, name, size);
     }
-    *to = (struct attributes){.items = items, .n = n};
+    return items;
+}
+
+static void set_attributes(const struct change *c, const struct attributes *from, struct attributes *to)
+{
+    struct attributes own;
+
+    attributes_copy(from, &own, c->p->a);
+    to->items = merge(c, own.items, own.n, to->items, &to->n, sizeof *to->items, ATTRIBUTES_MAX);
 }
 
 /* Names besides those that are there. */
-static void add_names(struct application *p, const char *section, size_t entry, const char *object,
-                      const struct ids *from, struct ids *to)
+static void add_names(const struct change *c, const struct ids *from, struct ids *to)
 {
-    const char **items = arena_array(p->a, const char *, (size_t)to->n + from->n);
-    uint32_t n = to->n;
+    const char **own = arena_texts(c->p->a, from->items, from->n);
 
-    if (from->n == 0)
-        return;
-    if (n > 0)
-        memcpy(items, to->items, n * sizeof *items);
-    for (uint32_t i = 0; i < from->n; i++) {
-        if (has_text(items, n, from->items[i]))
-            continue;
-        if (!has_room(p, section, entry, object, n, FACT_NAMES_MAX))
-            break;
-        items[n++] = arena_strdup(p->a, from->items[i]);
-    }
-    *to = (struct ids){.items = items, .n = n};
+    to->items = merge(c, own, from->n, to->items, &to->n, sizeof *to->items, FACT_NAMES_MAX);
 }
 
-static void set_quantities(struct application *p, size_t entry, const char *object,
-                           const struct host_quantities *from, struct host_quantities *to)
+static void set_quantities(const struct change *c, const struct host_quantities *from,
+                           struct host_quantities *to)
 {
-    struct host_quantity *items = arena_array(p->a, struct host_quantity, (size_t)to->n + from->n);
-    uint32_t n = to->n;
+    struct host_quantity *own = arena_copy(c->p->a, from->items, from->n, sizeof *own);
 
-    if (from->n == 0)
-        return;
-    if (n > 0)
-        memcpy(items, to->items, n * sizeof *items);
-    for (uint32_t i = 0; i < from->n; i++) {
-        uint32_t k = 0;
-
-        while (k < n && strcmp(items[k].name, from->items[i].name) != 0)
-            k++;
-        if (k == n && !has_room(p, "hosts", entry, object, n, QUANTITIES_MAX))
-            break;
-        n += k == n;
-        items[k] = from->items[i];
-        items[k].name = arena_strdup(p->a, from->items[i].name);
-    }
-    *to = (struct host_quantities){.items = items, .n = n};
+    for (uint32_t i = 0; i < from->n; i++)
+        own[i].name = arena_strdup(c->p->a, own[i].name);
+    to->items = merge(c, own, from->n, to->items, &to->n, sizeof *to->items, QUANTITIES_MAX);
 }
 
 void application_set_vm_facts(struct application *p, size_t entry, struct vm_facts *vm)
 {
     const struct overlay_vms *v = &p->o->vms[entry];
-    const char *name = vm->name ? vm->name : vm->id;
+    const struct change c = {p, "vms", entry, vm->name ? vm->name : vm->id};
 
     if (v->owner)
         vm->owner = arena_strdup(p->a, v->owner);
-    set_attributes(p, "vms", entry, name, &v->flavor, &vm->flavor);
-    set_attributes(p, "vms", entry, name, &v->image, &vm->image);
-    set_attributes(p, "vms", entry, name, &v->hints, &vm->hints);
-    add_names(p, "vms", entry, name, &v->groups, &vm->groups);
+    set_attributes(&c, &v->flavor, &vm->flavor);
+    set_attributes(&c, &v->image, &vm->image);
+    set_attributes(&c, &v->hints, &vm->hints);
+    add_names(&c, &v->groups, &vm->groups);
 }
 
 void application_set_host_facts(struct application *p, size_t entry, struct host_facts *host)
 {
     const struct overlay_hosts *h = &p->o->hosts[entry];
-    const char *name = host->name ? host->name : host->id;
+    const struct change c = {p, "hosts", entry, host->name ? host->name : host->id};
 
-    set_attributes(p, "hosts", entry, name, &h->attributes, &host->attributes);
-    add_names(p, "hosts", entry, name, &h->traits, &host->traits);
-    set_quantities(p, entry, name, &h->quantities, &host->quantities);
+    set_attributes(&c, &h->attributes, &host->attributes);
+    add_names(&c, &h->traits, &host->traits);
+    set_quantities(&c, &h->quantities, &host->quantities);
 }
 
 /* ---- what an earlier application added ---- */
