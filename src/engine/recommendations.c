@@ -2,30 +2,17 @@
 #include "engine/recommendations.h"
 
 #include "base/order.h"
+#include "base/texts.h"
 #include "base/xalloc.h"
 #include "engine/actions/action.h"
 #include "engine/knowledge/knowledge.h"
 #include "engine/knowledge/rejections.h"
 #include "engine/observation.h"
 #include "engine/state.h"
+#include "model/refs.h"
 #include "render/wording/wording.h"
 
 #include <string.h>
-
-static bool same_text(const char *x, const char *y)
-{
-    return x == y || (x && y && strcmp(x, y) == 0);
-}
-
-static const char *vm_id(const struct snapshot *s, uint32_t ix)
-{
-    return ix == IX_NONE ? NULL : s->vms[ix].is.id;
-}
-
-static const char *host_id(const struct snapshot *s, uint32_t ix)
-{
-    return ix == IX_NONE ? NULL : s->hosts[ix].is.id;
-}
 
 struct action_record recommendation_record(const struct snapshot *s, const struct recommendation *rec,
                                            uint64_t pass)
@@ -35,13 +22,13 @@ struct action_record recommendation_record(const struct snapshot *s, const struc
         .state = ACTION_RECOMMENDED,
         .kind = rec->action,
         .priority = rec->priority,
-        .vm = vm_id(s, rec->vm),
+        .vm = ref_vm_id(s, rec->vm),
         .identity = rec->vm == IX_NONE ? NULL : s->vms[rec->vm].is.identity,
-        .from = host_id(s, rec->from),
-        .to = host_id(s, rec->to),
-        .host = host_id(s, rec->host),
+        .from = ref_host_id(s, rec->from),
+        .to = ref_host_id(s, rec->to),
+        .host = ref_host_id(s, rec->host),
         .reason = rec->reason,
-        .rule = rec->rule == IX_NONE ? NULL : s->rules[rec->rule].is.id,
+        .rule = ref_rule_id(s, rec->rule),
         .group = rec->group,
         .position = rec->id,
         .imbalance_after = rec->imbalance_after,
@@ -78,9 +65,9 @@ static struct action *find_repeated(const struct engine *e, const struct action_
         struct action *x = e->actions->list[i];
 
         if (x->r.state == ACTION_RECOMMENDED && x->r.pass != r->pass && x->r.kind == r->kind &&
-            same_text(x->r.vm, r->vm) && same_text(x->r.from, r->from) && same_text(x->r.host, r->host) &&
+            texts_same(x->r.vm, r->vm) && texts_same(x->r.from, r->from) && texts_same(x->r.host, r->host) &&
             is_same_vm(&x->r, r) &&
-            (x->r.reason == r->reason || (same_text(x->r.to, r->to) && !is_proof(x->r.reason, r->reason))))
+            (x->r.reason == r->reason || (texts_same(x->r.to, r->to) && !is_proof(x->r.reason, r->reason))))
             return x;
     }
     return NULL;
@@ -90,7 +77,7 @@ static struct action *find_repeated(const struct engine *e, const struct action_
  * another version: an approval names the version that the admin has read. */
 static void refresh(struct engine *e, struct action *x, const struct action_record *r)
 {
-    if (!same_text(x->r.to, r->to)) {
+    if (!texts_same(x->r.to, r->to)) {
         x->r.version++;
         x->r.redirected = r->seen;
         xalloc_set_text(&x->r.former_to, x->r.to);
@@ -127,7 +114,7 @@ const struct action *recommendation_find_power_change(const struct engine *e, co
     for (size_t i = 0; (r->kind == ACTION_POWER_ON || r->kind == ACTION_POWER_OFF) && i < power->n; i++) {
         const struct action *x = power->items[i];
 
-        if (x->r.kind == r->kind && action_committed(x) && same_text(x->r.host, r->host))
+        if (x->r.kind == r->kind && action_committed(x) && texts_same(x->r.host, r->host))
             return x;
     }
     return NULL;
@@ -155,7 +142,7 @@ bool recommendation_needs(struct engine *e, struct action *x, const struct recom
     for (size_t i = 0; i < e->actions->n; i++) {
         const struct action *y = e->actions->list[i];
 
-        if (action_committed(y) && y->r.kind == ACTION_MIGRATE && x->r.to && same_text(y->r.from, x->r.to))
+        if (action_committed(y) && y->r.kind == ACTION_MIGRATE && x->r.to && texts_same(y->r.from, x->r.to))
             ids[n++] = y->r.id;
     }
     order_sort(ids, n, sizeof *ids, by_number);
@@ -185,7 +172,7 @@ static struct action *take_one(struct engine *e, const struct action_record *r,
     *ret_new = !x;
     if (!x)
         return action_add(e, r);
-    if (!same_text(x->r.to, r->to))
+    if (!texts_same(x->r.to, r->to))
         redirected[changes->n_redirected++] = &x->r;
     refresh(e, x, r);
     return x;

@@ -1,22 +1,9 @@
 /* snapshot_to_inventory.c: from a snapshot back to an inventory; indices become ids. */
 #include "model/snapshot_to_inventory.h"
 
+#include "model/refs.h"
+
 #include <math.h>
-
-static const char *host_id(const struct snapshot *s, uint32_t ix)
-{
-    return ix == IX_NONE ? NULL : s->hosts[ix].is.id;
-}
-
-static const char *vm_id(const struct snapshot *s, uint32_t ix)
-{
-    return ix == IX_NONE ? NULL : s->vms[ix].is.id;
-}
-
-static const char *pool_id(const struct snapshot *s, uint32_t ix)
-{
-    return ix == IX_NONE ? NULL : s->pools[ix].is.id;
-}
 
 static struct ids ids_of(const struct snapshot *s, const struct span *span, const char **ids,
                          const char *(*id)(const struct snapshot *s, uint32_t ix))
@@ -28,66 +15,72 @@ static struct ids ids_of(const struct snapshot *s, const struct span *span, cons
 
 struct seen_host snapshot_to_inventory_host(const struct snapshot *s, const struct host *h, const char **ids)
 {
-    return (struct seen_host){.is = h->is, .agents_required = ids_of(s, &h->agents_required, ids, vm_id)};
+    return (struct seen_host){.is = h->is, .agents_required = ids_of(s, &h->agents_required, ids, ref_vm_id)};
 }
 
 struct seen_vm snapshot_to_inventory_vm(const struct snapshot *s, const struct vm *v, const char **ids)
 {
     return (struct seen_vm){
         .is = v->is,
-        .host = host_id(s, v->host),
-        .pool = pool_id(s, v->pool),
-        .source_pool = v->is.overridden ? pool_id(s, v->source_pool) : NULL,
-        .ft_peer = vm_id(s, v->ft_peer),
-        .left_host = host_id(s, v->left_host),
+        .host = ref_host_id(s, v->host),
+        .pool = ref_pool_id(s, v->pool),
+        .source_pool = v->is.overridden ? ref_pool_id(s, v->source_pool) : NULL,
+        .ft_peer = ref_vm_id(s, v->ft_peer),
+        .left_host = ref_host_id(s, v->left_host),
         .pipeline = v->pipeline == IX_NONE ? NULL : s->pipelines[v->pipeline].name,
         .compatible_given = v->compatible_given,
-        .compatible_hosts = ids_of(s, &v->compatible_hosts, ids, host_id),
+        .compatible_hosts = ids_of(s, &v->compatible_hosts, ids, ref_host_id),
     };
 }
 
 struct seen_pool snapshot_to_inventory_pool(const struct snapshot *s, const struct pool *p)
 {
-    return (struct seen_pool){.is = p->is, .parent = pool_id(s, p->parent)};
+    return (struct seen_pool){.is = p->is, .parent = ref_pool_id(s, p->parent)};
 }
 
 struct seen_rule snapshot_to_inventory_rule(const struct snapshot *s, const struct rule *r, const char **ids)
 {
     return (struct seen_rule){
         .is = r->is,
-        .vms = ids_of(s, &r->vms, ids, vm_id),
-        .hosts = ids_of(s, &r->hosts, ids + r->vms.n, host_id),
+        .vms = ids_of(s, &r->vms, ids, ref_vm_id),
+        .hosts = ids_of(s, &r->hosts, ids + r->vms.n, ref_host_id),
     };
 }
 
 struct seen_migration snapshot_to_inventory_migration(const struct snapshot *s, const struct migration *m)
 {
-    return (struct seen_migration){vm_id(s, m->vm), host_id(s, m->from), host_id(s, m->to), m->started};
+    return (struct seen_migration){ref_vm_id(s, m->vm), ref_host_id(s, m->from), ref_host_id(s, m->to),
+                                   m->started};
 }
 
 struct seen_pending snapshot_to_inventory_pending(const struct snapshot *s, const struct pending *p)
 {
-    return (struct seen_pending){
-        p->action, vm_id(s, p->vm), host_id(s, p->from), host_id(s, p->to), host_id(s, p->host), p->reason,
-        p->group,  p->since};
+    return (struct seen_pending){p->action,
+                                 ref_vm_id(s, p->vm),
+                                 ref_host_id(s, p->from),
+                                 ref_host_id(s, p->to),
+                                 ref_host_id(s, p->host),
+                                 p->reason,
+                                 p->group,
+                                 p->since};
 }
 
 struct seen_migration_rate snapshot_to_inventory_migration_rate(const struct snapshot *s,
                                                                 const struct migration_rate *m)
 {
-    return (struct seen_migration_rate){host_id(s, m->from), host_id(s, m->to), m->rate_mb_s};
+    return (struct seen_migration_rate){ref_host_id(s, m->from), ref_host_id(s, m->to), m->rate_mb_s};
 }
 
 struct seen_setting snapshot_to_inventory_setting(const struct snapshot *s, const struct host_setting *h)
 {
     return (struct seen_setting){
-        host_id(s, h->host), pool_id(s, h->pool), {h->alloc[RES_CPU], h->alloc[RES_MEM]}};
+        ref_host_id(s, h->host), ref_pool_id(s, h->pool), {h->alloc[RES_CPU], h->alloc[RES_MEM]}};
 }
 
 struct seen_avoid snapshot_to_inventory_avoid(const struct snapshot *s, const struct avoid *x)
 {
-    return (struct seen_avoid){vm_id(s, x->vm),
-                               host_id(s, x->host),
+    return (struct seen_avoid){ref_vm_id(s, x->vm),
+                               ref_host_id(s, x->host),
                                x->until,
                                x->failures,
                                x->mandatory,
@@ -98,7 +91,7 @@ struct seen_avoid snapshot_to_inventory_avoid(const struct snapshot *s, const st
 struct seen_group snapshot_to_inventory_group(const struct snapshot *s, const struct host_group *g,
                                               const char **ids)
 {
-    return (struct seen_group){.is = g->is, .hosts = ids_of(s, &g->hosts, ids, host_id)};
+    return (struct seen_group){.is = g->is, .hosts = ids_of(s, &g->hosts, ids, ref_host_id)};
 }
 
 struct seen_pipeline snapshot_to_inventory_pipeline(const struct snapshot *s, const struct pipeline *p,
@@ -145,7 +138,7 @@ struct seen_answer snapshot_to_inventory_answer(const struct snapshot *s, const 
 {
     struct seen_answer ret = {.unit = x->unit, .at = x->at, .words = x->words, .error = x->error};
 
-    ret.vms = ids_of(s, &x->vms, arena_array(a, const char *, x->vms.n), vm_id);
+    ret.vms = ids_of(s, &x->vms, arena_array(a, const char *, x->vms.n), ref_vm_id);
     if (x->kept || x->scores)
         put_hosts(s, x, a, &ret);
     return ret;
@@ -153,7 +146,7 @@ struct seen_answer snapshot_to_inventory_answer(const struct snapshot *s, const 
 
 struct ids snapshot_to_inventory_failover_hosts(const struct snapshot *s, const char **ids)
 {
-    return ids_of(s, &s->ha_failover_hosts, ids, host_id);
+    return ids_of(s, &s->ha_failover_hosts, ids, ref_host_id);
 }
 
 void snapshot_to_inventory(const struct snapshot *s, struct arena *a, struct inventory *ret)

@@ -1,7 +1,7 @@
 /* entitlements.c: the entitlement tree as JSON and as text. */
 #include "base/cleanup.h"
 #include "base/natural.h"
-#include "render/refs.h"
+#include "model/refs.h"
 #include "render/render.h"
 #include "render/table.h"
 

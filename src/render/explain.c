@@ -2,7 +2,7 @@
 #include "base/cleanup.h"
 #include "base/natural.h"
 #include "model/named.h"
-#include "render/refs.h"
+#include "model/refs.h"
 #include "render/render.h"
 #include "render/table.h"
 

@@ -1,6 +1,6 @@
 /* A finding's subjects and figures, for programs. */
 #include "base/cleanup.h"
-#include "render/refs.h"
+#include "model/refs.h"
 #include "render/render.h"
 
 #include "base/rfc3339.h"

@@ -1,7 +1,7 @@
 /* place_text.c: a placement as text. Its JSON is plan_json.c's. */
 #include "base/cleanup.h"
+#include "model/refs.h"
 #include "render/plan_section.h"
-#include "render/refs.h"
 #include "render/render.h"
 #include "render/table.h"
 

@@ -1,5 +1,5 @@
 /* plan_json.c: a plan as JSON (ballast-plan/1). */
-#include "render/refs.h"
+#include "model/refs.h"
 #include "render/render.h"
 
 #include "base/rfc3339.h"

@@ -1,8 +1,8 @@
 /* plan_section.c: the sections that a plan's text consists of. */
 #include "render/plan_section.h"
 
+#include "model/refs.h"
 #include "render/loads.h"
-#include "render/refs.h"
 #include "render/table.h"
 #include "render/wording/wording.h"
 

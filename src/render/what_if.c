@@ -1,8 +1,8 @@
 /* what_if.c: the answer to a what-if question as JSON and as text. */
 #include "base/cleanup.h"
+#include "model/refs.h"
 #include "render/loads.h"
 #include "render/plan_section.h"
-#include "render/refs.h"
 #include "render/render.h"
 #include "render/table.h"
 

@@ -1,6 +1,6 @@
 /* refs.h: an index of a snapshot as an id for programs, or as a name for people; NULL for none. */
-#ifndef BALLAST_RENDER_REFS_H
-#define BALLAST_RENDER_REFS_H
+#ifndef BALLAST_MODEL_REFS_H
+#define BALLAST_MODEL_REFS_H
 
 #include <ballast/snapshot.h>
 
