@@ -1,20 +1,16 @@
 /* natural.c: compares names with their numbers as numbers. */
 #include "base/natural.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 static size_t digits(const char *s)
 {
     size_t n = 0;
 
-    while (is_digit(s[n]))
+    while (isdigit((unsigned char)s[n]))
         n++;
     return n;
 }
@@ -39,7 +35,7 @@ int natural_compare(const char *a, const char *b)
     const char *y = b;
 
     while (*x && *y) {
-        if (is_digit(*x) && is_digit(*y)) {
+        if (isdigit((unsigned char)*x) && isdigit((unsigned char)*y)) {
             int order = compare_numbers(&x, &y);
             if (order != 0)
                 return order;

@@ -1,18 +1,14 @@
 /* version.c: compares versions such as "6.2.1" with conditions such as ">=6.0, <7". */
 #include "model/expression.h"
 
+#include <ctype.h>
 #include <string.h>
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 /* Digits, then dots between digits; *end: behind them. */
 static bool is_version(const char *at, const char **end)
 {
-    while (is_digit(*at)) {
-        while (is_digit(*at))
+    while (isdigit((unsigned char)*at)) {
+        while (isdigit((unsigned char)*at))
             at++;
         if (*at != '.') {
             *end = at;
@@ -31,7 +27,7 @@ static size_t next_number(const char **at, const char **ret)
     while (**at == '0')
         (*at)++;
     *ret = *at;
-    while (is_digit((*ret)[n]))
+    while (isdigit((unsigned char)(*ret)[n]))
         n++;
     *at = *ret + n + ((*ret)[n] == '.');
     return n;
@@ -40,7 +36,7 @@ static size_t next_number(const char **at, const char **ret)
 /* Number by number; of any length. */
 static int compare(const char *a, const char *b)
 {
-    while (is_digit(*a) || is_digit(*b)) {
+    while (isdigit((unsigned char)*a) || isdigit((unsigned char)*b)) {
         const char *x;
         const char *y;
         size_t n = next_number(&a, &x);

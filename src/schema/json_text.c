@@ -3,6 +3,7 @@
 
 #include "base/utf8.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <float.h>
 #include <math.h>
@@ -279,11 +280,6 @@ const char *json_text_string(struct json_text *t, struct arena *a, const char **
 
 /* ---- numbers ---- */
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 struct decimal {
     uint64_t digits; /* without sign and point */
     int exponent;    /* of ten */
@@ -295,7 +291,7 @@ struct decimal {
 
 static const char *take_digits(const char *s, const char *end, struct decimal *d, int each)
 {
-    for (; s < end && is_digit(*s); s++) {
+    for (; s < end && isdigit((unsigned char)*s); s++) {
         if (d->digits > (UINT64_MAX - 9) / 10)
             d->is_long = true;
         else
@@ -315,9 +311,9 @@ static const char *take_exponent(const char *s, const char *end, struct decimal 
 
     if (s < end && (*s == '-' || *s == '+'))
         s++;
-    if (s == end || !is_digit(*s))
+    if (s == end || !isdigit((unsigned char)*s))
         return s;
-    for (; s < end && is_digit(*s); s++)
+    for (; s < end && isdigit((unsigned char)*s); s++)
         e = e < EXPONENT_MOST ? e * 10 + (*s - '0') : e;
     d->is_long |= e >= EXPONENT_MOST;
     d->exponent += negative ? -e : e;
@@ -333,11 +329,11 @@ static const char *take_number(const char *s, const char *end, struct decimal *d
         s++;
     else
         s = take_digits(s, end, d, 0);
-    if (s < end && *s == '.' && is_digit(s[-1])) {
+    if (s < end && *s == '.' && isdigit((unsigned char)s[-1])) {
         d->whole = false;
         s = take_digits(s + 1, end, d, -1);
     }
-    if (s < end && (*s == 'e' || *s == 'E') && is_digit(s[-1])) {
+    if (s < end && (*s == 'e' || *s == 'E') && isdigit((unsigned char)s[-1])) {
         d->whole = false;
         s = take_exponent(s + 1, end, d);
     }
@@ -396,9 +392,9 @@ const char *json_text_number(struct json_text *t, double *ret)
     while (t->at + len == t->end && fill(t)); /* it may go on */
     const char *end = t->at + len;
 
-    if (!is_digit(end[-1]) || (end < t->end && is_digit(*end))) {
+    if (!isdigit((unsigned char)end[-1]) || (end < t->end && isdigit((unsigned char)*end))) {
         t->at = end;
-        return is_digit(end[-1]) ? "no digit after a leading 0" : "a digit";
+        return isdigit((unsigned char)end[-1]) ? "no digit after a leading 0" : "a digit";
     }
     if (d.whole) {
         const char *wrong = value_whole(&d, ret);

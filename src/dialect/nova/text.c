@@ -3,6 +3,7 @@
 
 #include "base/number.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,11 +64,6 @@ struct words nova_parts_split(const char *text, char separator, struct arena *a)
     }
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Without blanks around it, and without underscores between digits. NULL: an underscore elsewhere. */
 static char *plain_number(const char *text, struct arena *a)
 {
@@ -75,7 +71,7 @@ static char *plain_number(const char *text, struct arena *a)
     char *to = ret;
 
     for (const char *at = ret; *at; at++) {
-        if (*at == '_' && (at == ret || !is_digit(at[-1]) || !is_digit(at[1])))
+        if (*at == '_' && (at == ret || !isdigit((unsigned char)at[-1]) || !isdigit((unsigned char)at[1])))
             return NULL;
         if (*at != '_')
             *to++ = *at;
