@@ -6,6 +6,7 @@
 #include "base/broadcast.h"
 #include "base/cleanup.h"
 #include "net/http.h"
+#include "net/peer_json.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -15,11 +16,6 @@
 #include <string.h>
 
 #define TIMEOUT_DEFAULT_S 30u
-
-static const char *text_of(const json_t *o, const char *name)
-{
-    return json_string_value(json_object_get(o, name));
-}
 
 static struct in_addr address_of(const char *text)
 {
@@ -55,15 +51,15 @@ static void add_addresses(const json_t *link, const struct wol_interface *of, st
     for (size_t i = 0; i < json_array_size(list) && view->n < WOL_INTERFACES_MAX; i++) {
         const json_t *a = json_array_get(list, i);
         const json_int_t bits = json_integer_value(json_object_get(a, "prefixlen"));
-        const char *family = text_of(a, "family");
+        const char *family = peer_json_text(a, "family");
         struct wol_interface *to = &view->list[view->n];
 
         if (!family || strcmp(family, "inet") != 0 || bits < 1 || bits > 32)
             continue;
         *to = *of;
-        to->address = address_of(text_of(a, "local"));
+        to->address = address_of(peer_json_text(a, "local"));
         to->mask.s_addr = htonl(UINT32_MAX << (32 - (unsigned)bits));
-        to->broadcast = address_of(text_of(a, "broadcast"));
+        to->broadcast = address_of(peer_json_text(a, "broadcast"));
         view->n++;
     }
 }
@@ -73,8 +69,8 @@ static void read_links(const json_t *links, struct wol_view *view)
 {
     for (size_t i = 0; i < json_array_size(links) && view->n < WOL_INTERFACES_MAX; i++) {
         const json_t *link = json_array_get(links, i);
-        const char *name = text_of(link, "ifname");
-        const char *type = text_of(link, "link_type");
+        const char *name = peer_json_text(link, "ifname");
+        const char *type = peer_json_text(link, "link_type");
 
         if (!name)
             continue;
@@ -100,7 +96,7 @@ int wol_judge_by_text(const struct power_host *host, const char *text, size_t le
             err, -ENOTSUP,
             "the relay does not tell its interfaces (`ip -json address`), so it cannot be said whether "
             "a packet leaves there");
-    view->leaves_from = address_of(text_of(json_array_get(routes, 0), "prefsrc"));
+    view->leaves_from = address_of(peer_json_text(json_array_get(routes, 0), "prefsrc"));
     return wol_judge(host, view, err);
 }
 
