@@ -9,13 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_name(const char *text)
-{
-    size_t length = strnlen(text, FACT_NAME_BYTES_MAX + 1);
-
-    return length > 0 && length <= FACT_NAME_BYTES_MAX;
-}
-
 static int read_text(const struct reader *r, const struct node *n, const char **ret)
 {
     const char *text = node_text(n);
@@ -80,7 +73,7 @@ int attributes_read(const struct reader *r, const struct node *map, void *at)
 
     for (const struct node *n = map->first; n && e == 0; n = n->next, i++) {
         items[i].name = arena_strdup(r->a, n->key);
-        if (!is_name(n->key))
+        if (!inventory_check_is_name(n->key))
             return reader_complain(r, n, "a name of %zu bytes, expected 1 to %d", strlen(n->key),
                                    FACT_NAME_BYTES_MAX);
         e = n->kind == NODE_LIST ? read_texts(r, n, &items[i].is) : attributes_read_value(r, n, &items[i].is);
@@ -177,7 +170,7 @@ int attributes_check(const struct place *at, const char *field, const struct att
     for (uint32_t i = 0; i < of->n; i++) {
         const struct attribute *x = &of->items[i];
 
-        if (!x->name || !*x->name || strlen(x->name) > FACT_NAME_BYTES_MAX)
+        if (!inventory_check_is_name(x->name))
             return inventory_check_refuse(at, field, "entry %u has no name of 1 to %d bytes", i,
                                           FACT_NAME_BYTES_MAX);
         if (x->is.type == VALUE_ABSENT || x->is.type == VALUE_PARTS ||

@@ -3,6 +3,7 @@
 #include "model/expression.h"
 
 #include "model/attributes.h"
+#include "model/inventory_check.h"
 
 #include <ballast/facts.h>
 
@@ -109,13 +110,6 @@ static const char *expected_of(unsigned types)
                                       : "a number, a text, true or false";
 }
 
-static bool is_name(const char *text)
-{
-    size_t length = strnlen(text, FACT_NAME_BYTES_MAX + 1);
-
-    return length > 0 && length <= FACT_NAME_BYTES_MAX;
-}
-
 /* ---- expressions ---- */
 
 static struct expression_node *add(struct reading *x, const struct node *n, enum expression_kind kind)
@@ -143,7 +137,7 @@ static int read_variable(struct reading *x, const struct node *n, bool in_group,
 
         if (named ? strncmp(text, word, length) != 0 : strcmp(text, word) != 0)
             continue;
-        if (named && !is_name(text + length))
+        if (named && !inventory_check_is_name(text + length))
             return reader_refuse(x->r, n, "a name of at most 255 bytes after the last dot");
         if (strncmp(word, "$group.", strlen("$group.")) == 0 && !in_group)
             return reader_refuse(x->r, n, "it in the second operand of any_group and its like only");
@@ -189,7 +183,7 @@ static int check_operand(const struct reading *x, const struct node *n, uint32_t
     bool agrees;
 
     if (allowed & KIND)
-        return constant && types == TEXT && is_name(node->is.text)
+        return constant && types == TEXT && inventory_check_is_name(node->is.text)
                    ? 0
                    : reader_refuse(x->r, n, expected_of(KIND));
     if (!(types & allowed))

@@ -33,6 +33,11 @@ int inventory_check_refuse(const struct place *at, const char *field, const char
     return err_set(at->err, -EINVAL, "/%s/%zu/%s: %s", at->kind, at->ix, field, text);
 }
 
+bool inventory_check_is_name(const char *text)
+{
+    return text && *text && strnlen(text, FACT_NAME_BYTES_MAX + 1) <= FACT_NAME_BYTES_MAX;
+}
+
 int inventory_check_sort(const struct place *at, const char *field, const void *items, uint32_t n,
                          size_t size, struct arena *a, const void **ret)
 {

@@ -21,6 +21,9 @@ struct place {
 int inventory_check_refuse(const struct place *at, const char *field, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Of 1 to FACT_NAME_BYTES_MAX bytes. NULL: not. */
+bool inventory_check_is_name(const char *text);
+
 /* A copy of entries that begin with their names, in the order of these. Refused: a name twice. */
 int inventory_check_sort(const struct place *at, const char *field, const void *items, uint32_t n,
                          size_t size, struct arena *a, const void **ret);

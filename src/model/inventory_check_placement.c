@@ -35,19 +35,13 @@ static int refuse_stage(const struct stage_place *s, const char *field, const ch
     return -EINVAL;
 }
 
-/* The names become parts of ids: "PIPELINE/STAGE". */
-static bool is_name(const char *name)
-{
-    return name && *name && strlen(name) <= FACT_NAME_BYTES_MAX;
-}
-
 #define NAME_EXPECTED "missing, empty or too long, expected a text of at most 255 bytes"
 
 static int check_stage_name(const struct stage_place *s)
 {
     const char *name = s->stages[s->ix].name;
 
-    if (!is_name(name))
+    if (!inventory_check_is_name(name))
         return refuse_stage(s, "name", NAME_EXPECTED);
     for (uint32_t k = 0; k < s->ix; k++)
         if (strcmp(s->stages[k].name, name) == 0)
@@ -89,7 +83,7 @@ static int check_external(const struct stage_place *s)
     const struct stage_facts *x = &s->stages[s->ix];
     bool reads = reads_answer(&x->filter) || reads_answer(&x->score) || reads_answer(&x->bucket);
 
-    if (x->external && !is_name(x->external))
+    if (x->external && !inventory_check_is_name(x->external))
         return refuse_stage(s, "external", "empty or too long, expected the name of an external unit");
     if (x->external && !reads)
         return refuse_stage(s, "external", "without $answer, expected it in filter, score or bucket");
@@ -208,7 +202,7 @@ static int check_pipeline(const struct seen_pipeline *p, size_t ix, struct err *
     struct stage_mistake m;
     char path[96];
 
-    if (!is_name(p->name))
+    if (!inventory_check_is_name(p->name))
         return inventory_check_refuse(&at, "name", NAME_EXPECTED);
     if (inventory_check_stages(p, &m) == 0)
         return 0;

@@ -87,15 +87,10 @@ static int check_cells(const struct place *at, const struct host_facts *h)
     return 0;
 }
 
-static bool is_name(const char *name)
-{
-    return name && *name && strlen(name) <= FACT_NAME_BYTES_MAX;
-}
-
 static bool has_texts(const struct labels *l)
 {
     for (uint32_t i = 0; i < l->n; i++)
-        if (!is_name(l->items[i].key) || !l->items[i].value)
+        if (!inventory_check_is_name(l->items[i].key) || !l->items[i].value)
             return false;
     return l->n <= ATTRIBUTES_MAX;
 }
@@ -103,7 +98,7 @@ static bool has_texts(const struct labels *l)
 static bool has_names(const struct ids *ids)
 {
     for (uint32_t i = 0; i < ids->n; i++)
-        if (!is_name(ids->items[i]))
+        if (!inventory_check_is_name(ids->items[i]))
             return false;
     return ids->n <= FACT_NAMES_MAX;
 }
@@ -123,7 +118,7 @@ static int check_pools(const struct place *at, const struct host_facts *h)
 
         if (r < 0)
             return r;
-        if (pools[i].id && !is_name(pools[i].id))
+        if (pools[i].id && !inventory_check_is_name(pools[i].id))
             return refuse_entry(at, "device_pools", i, "id", "empty or too long, expected a name");
         if (!has_texts(&pools[i].properties))
             return refuse_entry(at, "device_pools", i, "properties", PROPERTIES_EXPECTED);
@@ -154,7 +149,7 @@ static int check_request(const struct place *at, uint32_t ix, const struct devic
     for (uint32_t i = 0; i < q->any_of.n; i++)
         if (!has_texts(&specs[i].properties))
             return refuse_entry(at, "device_requests", ix, "any_of", PROPERTIES_EXPECTED);
-    if (q->pool && !is_name(q->pool))
+    if (q->pool && !inventory_check_is_name(q->pool))
         return refuse_entry(at, "device_requests", ix, "pool",
                             "empty or too long, expected the id of a pool");
     return 0;

@@ -66,7 +66,7 @@ int quantities_check(const struct place *at, const struct host_quantities *of)
     for (uint32_t i = 0; i < of->n; i++) {
         const struct host_quantity *q = &of->items[i];
 
-        if (!q->name || !*q->name || strlen(q->name) > FACT_NAME_BYTES_MAX)
+        if (!inventory_check_is_name(q->name))
             return inventory_check_refuse(at, "quantities", "entry %u has no name of 1 to %d bytes", i,
                                           FACT_NAME_BYTES_MAX);
         if (!is_size(q->total) || !is_size(q->reserved) || !is_size(q->ratio) || !is_size(q->used_elsewhere))
