@@ -100,6 +100,15 @@ void jw_begin(struct json_writer *w, const char *key, enum jw_container containe
     w->depth++;
 }
 
+bool jw_begin_known(struct json_writer *w, const char *key, bool known)
+{
+    if (known)
+        jw_begin(w, key, JW_OBJECT, JW_INLINE);
+    else
+        jw_text(w, key, NULL);
+    return known;
+}
+
 void jw_end(struct json_writer *w)
 {
     assert(w->depth > 0);

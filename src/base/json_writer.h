@@ -39,6 +39,9 @@ struct json_writer {
 void jw_begin(struct json_writer *w, const char *key, enum jw_container container, enum jw_layout layout);
 void jw_end(struct json_writer *w);
 
+/* Begins an object on one line; of what is not known it writes null instead, and returns false. */
+bool jw_begin_known(struct json_writer *w, const char *key, bool known);
+
 void jw_text(struct json_writer *w, const char *key, const char *value); /* NULL: null */
 void jw_bool(struct json_writer *w, const char *key, bool value);
 void jw_int(struct json_writer *w, const char *key, int64_t value);

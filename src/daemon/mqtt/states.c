@@ -51,10 +51,7 @@ static void put_power(struct json_writer *w, const struct engine *e)
 
 static void put_pass(struct json_writer *w, const struct plan *plan, const struct engine_status *st)
 {
-    if (!plan) {
-        jw_text(w, "pass", NULL);
-    } else {
-        jw_begin(w, "pass", JW_OBJECT, JW_INLINE);
+    if (jw_begin_known(w, "pass", plan != NULL)) {
         jw_int(w, "id", (int64_t)st->last_pass);
         jw_instant(w, "time", st->last_pass_time);
         jw_figure(w, "imbalance", plan->before.imbalance);

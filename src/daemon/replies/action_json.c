@@ -22,11 +22,8 @@ static void put_loads(struct json_writer *w, const double load[MOVE_HOSTS][RES_C
 /* How long the move took; null until it is done. */
 static void put_measured(struct json_writer *w, const struct action_record *r)
 {
-    if (r->state != ACTION_DONE) {
-        jw_text(w, "measured", NULL);
+    if (!jw_begin_known(w, "measured", r->state == ACTION_DONE))
         return;
-    }
-    jw_begin(w, "measured", JW_OBJECT, JW_INLINE);
     jw_figure(w, "duration_s", r->result.duration_s);
     jw_figure(w, "action_s", move_result_action_s(r));
     jw_figure(w, "downtime_s", r->result.downtime_s);
@@ -39,11 +36,8 @@ static void put_result(struct json_writer *w, const struct action_record *r)
 {
     const struct move_result *m = &r->result;
 
-    if (r->kind != ACTION_MIGRATE || m->predicted_at == 0) {
-        jw_text(w, "result", NULL);
+    if (!jw_begin_known(w, "result", r->kind == ACTION_MIGRATE && m->predicted_at != 0))
         return;
-    }
-    jw_begin(w, "result", JW_OBJECT, JW_INLINE);
     jw_begin(w, "predicted", JW_OBJECT, JW_INLINE);
     jw_figure(w, "duration_s", r->duration_s);
     jw_figure(w, "action_s", move_result_predicted_action_s(r));
@@ -51,10 +45,7 @@ static void put_result(struct json_writer *w, const struct action_record *r)
     put_loads(w, m->predicted);
     jw_end(w);
     put_measured(w, r);
-    if (m->observed_at == 0) {
-        jw_text(w, "observed", NULL);
-    } else {
-        jw_begin(w, "observed", JW_OBJECT, JW_INLINE);
+    if (jw_begin_known(w, "observed", m->observed_at != 0)) {
         jw_figure(w, "duration_s", m->duration_s);
         jw_figure(w, "downtime_s", m->downtime_s);
         put_loads(w, m->observed);

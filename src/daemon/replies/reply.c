@@ -86,10 +86,7 @@ static void put_last_pass(struct json_writer *w, const struct engine *e, const s
 {
     const struct plan *plan = engine_plan(e);
 
-    if (!plan) {
-        jw_text(w, "pass", NULL);
-    } else {
-        jw_begin(w, "pass", JW_OBJECT, JW_INLINE);
+    if (jw_begin_known(w, "pass", plan != NULL)) {
         jw_int(w, "id", (int64_t)st->last_pass);
         jw_instant(w, "time", st->last_pass_time);
         jw_figure(w, "imbalance", plan->before.imbalance);

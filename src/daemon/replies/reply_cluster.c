@@ -78,11 +78,8 @@ void reply_cluster_put_waking(struct json_writer *w, const struct engine *e, con
 {
     struct engine_waking is;
 
-    if (!engine_waking(e, host, &is)) {
-        jw_text(w, "waking", NULL);
+    if (!jw_begin_known(w, "waking", engine_waking(e, host, &is)))
         return;
-    }
-    jw_begin(w, "waking", JW_OBJECT, JW_INLINE);
     jw_text(w, "method", wake_method_name(is.method));
     jw_text(w, "why", is.why);
     jw_end(w);

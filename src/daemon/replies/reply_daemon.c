@@ -16,11 +16,8 @@ static void put_commands(struct json_writer *w, const struct mqtt_status *b, con
 
 static void put_broker(struct json_writer *w, const struct mqtt_status *b, const char *const *commands)
 {
-    if (!b) {
-        jw_text(w, "mqtt", NULL);
+    if (!jw_begin_known(w, "mqtt", b != NULL))
         return;
-    }
-    jw_begin(w, "mqtt", JW_OBJECT, JW_INLINE);
     jw_text(w, "url", b->url);
     jw_bool(w, "connected", b->connected);
     jw_instant(w, "since", b->since);
@@ -87,12 +84,9 @@ void reply_daemon_put(struct json_writer *w, const struct daemon_state *d, insta
         jw_end(w);
     }
     jw_end(w);
-    if (d->reload_by) {
-        jw_begin(w, "reload_waits", JW_OBJECT, JW_INLINE);
+    if (jw_begin_known(w, "reload_waits", d->reload_by != NULL)) {
         jw_instant(w, "since", d->reload_since);
         jw_text(w, "by", d->reload_by);
         jw_end(w);
-    } else {
-        jw_text(w, "reload_waits", NULL);
     }
 }

@@ -22,11 +22,8 @@ void reply_energy_put_power(struct json_writer *w, const struct engine *e)
     struct engine_power p;
 
     engine_power(e, &p);
-    if (p.hosts == 0) {
-        jw_text(w, "power", NULL);
+    if (!jw_begin_known(w, "power", p.hosts > 0))
         return;
-    }
-    jw_begin(w, "power", JW_OBJECT, JW_INLINE);
     jw_figure(w, "watts", p.watts);
     jw_figure(w, "all_on_w", p.all_on_w);
     jw_int(w, "hosts", p.hosts);

@@ -8,11 +8,8 @@ void reply_roll_put(struct json_writer *w, const struct engine *e)
     const struct snapshot *s = engine_snapshot(e);
     struct engine_roll roll;
 
-    if (!engine_roll_state(e, &roll)) {
-        jw_text(w, "roll", NULL);
+    if (!jw_begin_known(w, "roll", engine_roll_state(e, &roll)))
         return;
-    }
-    jw_begin(w, "roll", JW_OBJECT, JW_INLINE);
     jw_int(w, "at_once", roll.at_once);
     jw_text(w, "by", roll.by);
     jw_instant(w, "started", roll.started);

@@ -67,11 +67,8 @@ void reply_schedule(const struct engine *e, const struct config *c, instant_s no
 
 void reply_schedule_put_balance(struct json_writer *w, const struct snapshot *s)
 {
-    if (!s || !s->balance.given) {
-        jw_text(w, "balance", NULL);
+    if (!jw_begin_known(w, "balance", s && s->balance.given))
         return;
-    }
-    jw_begin(w, "balance", JW_OBJECT, JW_INLINE);
     jw_bool(w, "open", s->balance.open);
     jw_instant(w, "changes", s->balance.changes);
     jw_end(w);
