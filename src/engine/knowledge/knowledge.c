@@ -1,6 +1,7 @@
 /* knowledge.c: the table of all pieces of knowledge, and the loops over it. */
 #include "engine/knowledge/knowledge.h"
 
+#include "base/texts.h"
 #include "base/xalloc.h"
 #include "engine/knowledge/cluster_demand.h"
 #include "engine/knowledge/energy_account.h"
@@ -216,11 +217,27 @@ void knowledge_recall(struct knowledge *k, const struct stored *s, instant_s now
     }
 }
 
+/* What is stored of another source's objects is to be forgotten. */
+static void disown_notes(const struct knowledge_ops *piece, void *state, const struct stored *s)
+{
+    for (size_t i = 0; i < s->n_notes; i++) {
+        const char *key = texts_after(piece->note_prefix, s->notes[i].key);
+        struct known_entry *x = key ? piece->entry_make(state, key) : NULL;
+
+        if (!x)
+            continue;
+        x->gone = true;
+        knowledge_touch(state, x);
+    }
+}
+
 void knowledge_disown(struct knowledge *k, struct engine *e, const struct stored *s, instant_s now)
 {
     for (EACH_PIECE(p)) {
         if (p->ops->disown)
             p->ops->disown(state_of(k, p), e, s, now);
+        if (p->ops->note_prefix)
+            disown_notes(p->ops, state_of(k, p), s);
     }
 }
 

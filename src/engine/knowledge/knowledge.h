@@ -88,6 +88,10 @@ struct knowledge_ops {
     /* After a restart. disown(): what stands in the store is of another source. */
     void (*recall)(void *piece, const struct stored *s, instant_s now);
     void (*disown)(void *piece, struct engine *e, const struct stored *s, instant_s now);
+    /* Instead of disown(), where each entry is a note: this and its key. entry_make() gives one, new or not.
+     */
+    const char *note_prefix;
+    void *(*entry_make)(void *piece, const char *key);
     /* Drops what is too old to be kept. */
     void (*forget)(void *piece, const struct retention *keep, instant_s now);
 };

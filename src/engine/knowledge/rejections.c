@@ -2,6 +2,7 @@
 #include "engine/knowledge/rejections.h"
 
 #include "base/rfc3339.h"
+#include "base/texts.h"
 #include "base/xalloc.h"
 #include "engine/knowledge/avoid_entries.h"
 
@@ -31,19 +32,14 @@ static bool make_key(const struct action_record *r, struct key *ret)
            KEY_MAX;
 }
 
-static const char *after(const char *text, const char *mark)
-{
-    return strncmp(text, mark, strlen(mark)) == 0 ? text + strlen(mark) : NULL;
-}
-
 const char *rejections_reason(const struct failure_record *r)
 {
-    return after(r->host, of_reason);
+    return texts_after(of_reason, r->host);
 }
 
 const char *rejections_host(const struct failure_record *r)
 {
-    return after(r->vm, of_host);
+    return texts_after(of_host, r->vm);
 }
 
 instant_s rejections_add(struct failed_moves *f, const struct action_record *r, instant_s for_s,

@@ -3,6 +3,7 @@
 #include "engine/knowledge/start_keys.h"
 
 #include "base/cleanup.h"
+#include "base/texts.h"
 #include "base/xalloc.h"
 
 #include <errno.h>
@@ -37,8 +38,9 @@ static void start_free(void *value)
     free(x);
 }
 
-static struct start *add(struct start_keys *all, const char *vm)
+static void *add(void *piece, const char *vm)
 {
+    struct start_keys *all = piece;
     void **slot = idmap_slot(&all->vms.of, vm);
 
     if (!*slot) {
@@ -49,18 +51,10 @@ static struct start *add(struct start_keys *all, const char *vm)
     return *slot;
 }
 
-/* The name without the prefix; NULL: the name does not begin with it. */
-static const char *name_after(const char *prefix, const char *name)
-{
-    size_t n = strlen(prefix);
-
-    return strncmp(name, prefix, n) == 0 ? name + n : NULL;
-}
-
 static const struct attribute *find_number(const struct attributes *of, const char *prefix, const char *name)
 {
     for (uint32_t i = 0; i < of->n; i++) {
-        const char *is = name_after(prefix, of->items[i].name);
+        const char *is = texts_after(prefix, of->items[i].name);
         if (is && strcmp(is, name) == 0 && of->items[i].is.type == VALUE_NUMBER)
             return &of->items[i];
     }
@@ -98,7 +92,7 @@ static void fill_vm(const struct start *x, struct vm_facts *vm, enum vm_state st
     json_t *value;
 
     for (uint32_t i = 0; i < vm->hints.n; i++) {
-        if (!fixed || !name_after(KEY, vm->hints.items[i].name))
+        if (!fixed || !texts_after(KEY, vm->hints.items[i].name))
             h.items[h.n++] = vm->hints.items[i];
     }
     if (fixed)
@@ -130,7 +124,7 @@ static void fill(void *piece, const struct knowledge_context *c, struct inventor
 static bool has_prefix(const struct attributes *of, const char *prefix)
 {
     for (uint32_t i = 0; i < of->n; i++) {
-        if (name_after(prefix, of->items[i].name))
+        if (texts_after(prefix, of->items[i].name))
             return true;
     }
     return false;
@@ -142,12 +136,12 @@ static void take_start(struct start *x, const struct attributes *hints, const st
     x->keys = json_object();
     x->off = x->known.gone = false;
     for (uint32_t i = 0; i < hints->n; i++) {
-        const char *name = name_after(KEY, hints->items[i].name);
+        const char *name = texts_after(KEY, hints->items[i].name);
         if (name && hints->items[i].is.type == VALUE_NUMBER)
             (void)json_object_set_new(x->keys, name, json_real(hints->items[i].is.number));
     }
     for (uint32_t i = 0; i < host->n; i++) {
-        const char *name = name_after(STICKY, host->items[i].name);
+        const char *name = texts_after(STICKY, host->items[i].name);
         const struct attribute *key = name ? find_number(host, KEY, name) : NULL;
         if (key && host->items[i].is.type == VALUE_NUMBER)
             (void)json_object_set_new(x->copies, name,
@@ -238,7 +232,7 @@ static void recall(void *piece, const struct stored *s, instant_s now)
     struct start_keys *all = piece;
 
     for (size_t i = 0; i < s->n_notes; i++) {
-        const char *vm = name_after(NOTE_PREFIX, s->notes[i].key);
+        const char *vm = texts_after(NOTE_PREFIX, s->notes[i].key);
         CLEANUP(json_decrefp) json_t *json = vm ? json_loads(s->notes[i].value, 0, NULL) : NULL;
         json_t *keys = json_object_get(json, "keys");
         json_t *copies = json_object_get(json, "copies");
@@ -252,22 +246,6 @@ static void recall(void *piece, const struct stored *s, instant_s now)
         json_decref(x->copies);
         x->copies = json_incref(copies);
         x->seen = now;
-    }
-}
-
-/* Drops the VMs of another source. */
-static void disown(void *piece, struct engine *e, const struct stored *s, instant_s now)
-{
-    struct start_keys *all = piece;
-
-    (void)e, (void)now;
-    for (size_t i = 0; i < s->n_notes; i++) {
-        const char *vm = name_after(NOTE_PREFIX, s->notes[i].key);
-        if (!vm)
-            continue;
-        struct start *x = add(all, vm);
-        x->known.gone = true;
-        knowledge_touch(&all->vms, &x->known);
     }
 }
 
@@ -293,6 +271,7 @@ const struct knowledge_ops start_keys_ops = {
     .fill = fill,
     .observe = observe,
     .recall = recall,
-    .disown = disown,
+    .note_prefix = NOTE_PREFIX,
+    .entry_make = add,
     .forget = forget,
 };

@@ -2,6 +2,7 @@
 #include "engine/knowledge/vm_stops.h"
 
 #include "base/cleanup.h"
+#include "base/texts.h"
 #include "base/xalloc.h"
 #include "engine/knowledge/hosts.h"
 
@@ -33,8 +34,10 @@ static void stop_free(void *entry)
     free(x);
 }
 
-static struct vm_stop *find_or_make(struct vm_stops *all, const char *vm)
+static void *find_or_make(void *piece, const char *vm)
 {
+    struct vm_stops *all = piece;
+
     return idmap_make(&all->vms.of, vm, sizeof(struct vm_stop));
 }
 
@@ -188,22 +191,19 @@ static int entry_persist(const char *vm, const void *entry, const struct store_o
     return x->down_with && !x->known.gone ? ops->put(s, &record, err) : ops->forget(s, &record, err);
 }
 
-static const char *vm_of_note(const struct note *note)
-{
-    return strncmp(note->key, NOTE_PREFIX, strlen(NOTE_PREFIX)) == 0 ? note->key + strlen(NOTE_PREFIX) : NULL;
-}
-
 /* When they ran is known from their samples, which are stored anyway. */
 static void recall(void *piece, const struct stored *s, instant_s now)
 {
     struct vm_stops *all = piece;
 
     for (size_t i = 0; i < s->n_samples; i++) {
-        if (s->samples[i].time <= now)
-            find_or_make(all, s->samples[i].vm)->on = s->samples[i].time;
+        struct vm_stop *x = s->samples[i].time <= now ? find_or_make(all, s->samples[i].vm) : NULL;
+
+        if (x)
+            x->on = s->samples[i].time;
     }
     for (size_t i = 0; i < s->n_notes; i++) {
-        const char *vm = vm_of_note(&s->notes[i]);
+        const char *vm = texts_after(NOTE_PREFIX, s->notes[i].key);
         const char *name = vm ? strchr(s->notes[i].value, '\n') : NULL;
         struct vm_stop *x = name ? find_or_make(all, vm) : NULL;
 
@@ -213,24 +213,6 @@ static void recall(void *piece, const struct stored *s, instant_s now)
         xstrset(&x->down_with, s->notes[i].value);
         x->down_with[name - s->notes[i].value] = '\0';
         x->on = 0;
-    }
-}
-
-/* They are of another source. */
-static void disown(void *piece, struct engine *e, const struct stored *s, instant_s now)
-{
-    struct vm_stops *all = piece;
-
-    (void)e, (void)now;
-    for (size_t i = 0; i < s->n_notes; i++) {
-        const char *vm = vm_of_note(&s->notes[i]);
-
-        if (!vm)
-            continue;
-        struct vm_stop *x = find_or_make(all, vm);
-
-        x->known.gone = true;
-        knowledge_touch(&all->vms, &x->known);
     }
 }
 
@@ -262,6 +244,7 @@ const struct knowledge_ops vm_stops_ops = {
     .fill = fill,
     .observe = observe,
     .recall = recall,
-    .disown = disown,
+    .note_prefix = NOTE_PREFIX,
+    .entry_make = find_or_make,
     .forget = forget,
 };
