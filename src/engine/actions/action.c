@@ -150,6 +150,18 @@ bool action_committed(const struct action *x)
     return x->r.state != ACTION_RECOMMENDED && !action_ended(x);
 }
 
+bool action_list_powers_off(const struct action_list *list, const char *host)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        const struct action *x = list->items[i];
+
+        if (x->r.kind == ACTION_POWER_OFF && action_committed(x) && x->r.state != ACTION_APPROVED &&
+            strcmp(x->r.host, host) == 0)
+            return true;
+    }
+    return false;
+}
+
 enum operation_kind action_operation(enum action_kind kind)
 {
     switch (kind) {

@@ -82,6 +82,9 @@ bool action_is_of_power(const struct action *x);
 bool action_ended(const struct action *x);
 bool action_under_way(const struct action *x); /* a hypervisor may be working on it: starting or running */
 bool action_committed(const struct action *x); /* approved and not ended */
+
+/* Whether one of them is a power-off of the host that has begun and not ended. */
+bool action_list_powers_off(const struct action_list *list, const char *host);
 /* Whether it is approved only along with the others of its group. A host may be woken before anybody has said
  * that what is planned for it shall happen; that waits for the host in any case. */
 bool action_needs_group(const struct action_record *r);

@@ -516,23 +516,6 @@ bool power_preconditions_standby_is_safe(const struct engine *e, const struct ac
            may_still_sleep(e, x, why);
 }
 
-/* A power-off of the host that has begun and not ended: not even where the host sleeps already, because the
- * next inventory ends it. A wake that began before would leave both: after a kill in between, the power-off
- * would see a host that is on, and wait for it to go. */
-static bool is_going_to_standby(const struct engine *e, const char *host)
-{
-    const struct action_list *power = &e->actions->usage.power;
-
-    for (size_t i = 0; i < power->n; i++) {
-        const struct action *x = power->items[i];
-
-        if (x->r.kind == ACTION_POWER_OFF && action_committed(x) && x->r.state != ACTION_APPROVED &&
-            strcmp(x->r.host, host) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Not without what it depends on, and not on old knowledge; else as soon as it can be asked. */
 enum preconditions power_preconditions_wake(const struct engine *e, const struct action *x, instant_s now,
                                             char *why)
@@ -552,7 +535,10 @@ enum preconditions power_preconditions_wake(const struct engine *e, const struct
                        e->now_seen->snap.hosts[ix].is.name);
         return WAIT;
     }
-    if (is_going_to_standby(e, x->r.host)) {
+    /* Not even where the host sleeps already, because the next inventory ends the power-off. A wake that
+     * began before would leave both: after a kill in between, the power-off would see a host that is on, and
+     * wait for it to go. */
+    if (action_list_powers_off(&e->actions->usage.power, x->r.host)) {
         (void)snprintf(why, WHY_MAX, "the standby of host %s has not ended yet",
                        e->now_seen->snap.hosts[ix].is.name);
         return WAIT;

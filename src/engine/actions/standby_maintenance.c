@@ -25,16 +25,8 @@ static bool is_marked(const struct engine *e, const char *host)
 /* A host whose standby failed may still go down for a while: it stays in maintenance mode until then. */
 static bool is_going_down(const struct engine *e, const char *host, instant_s now)
 {
-    const struct action_list *its = &slot_usage_of_host(e->actions, host)->actions;
-
-    for (size_t i = 0; i < its->n; i++) {
-        const struct action *x = its->items[i];
-
-        if (x->r.kind == ACTION_POWER_OFF && action_committed(x) && x->r.state != ACTION_APPROVED &&
-            strcmp(x->r.host, host) == 0)
-            return true;
-    }
-    return power_outcome_host_off_uncertain(e, host, now);
+    return action_list_powers_off(&slot_usage_of_host(e->actions, host)->actions, host) ||
+           power_outcome_host_off_uncertain(e, host, now);
 }
 
 bool standby_maintenance_is_stored(const struct engine *e, const char *host)
