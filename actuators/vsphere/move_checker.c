@@ -91,11 +91,10 @@ static int look(struct vsphere *v, const char *task, const char *vm_name, const 
                 struct err *err)
 {
     static const char *const paths[] = {"info", NULL};
-    CLEANUP(arena_releasep) struct arena a = {0};
     CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
     struct vsphere_object o;
     struct vsphere_task t;
-    int r = vsphere_get(v, "Task", task, paths, &a, &answer, &o, err);
+    int r = vsphere_get(v, "Task", task, paths, &answer, &o, err);
 
     if (r == -ENOENT)
         return 0; /* forgotten, for instance by a restart of vCenter */

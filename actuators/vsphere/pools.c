@@ -20,7 +20,7 @@ static int find_owner(struct vsphere *v, const char *host, struct owner *ret, st
     CLEANUP(arena_releasep) struct arena a = {0};
     CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
     struct vsphere_object o;
-    int r = vsphere_get(v, "HostSystem", host, paths, &a, &answer, &o, err);
+    int r = vsphere_get(v, "HostSystem", host, paths, &answer, &o, err);
 
     if (r < 0)
         return r;
@@ -42,10 +42,9 @@ static int find_owner(struct vsphere *v, const char *host, struct owner *ret, st
 static int check_pool(struct vsphere *v, const struct owner *owner, const char *pool, struct err *err)
 {
     static const char *const paths[] = {"owner", NULL};
-    CLEANUP(arena_releasep) struct arena a = {0};
     CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
     struct vsphere_object o;
-    int r = vsphere_get(v, "ResourcePool", pool, paths, &a, &answer, &o, err);
+    int r = vsphere_get(v, "ResourcePool", pool, paths, &answer, &o, err);
 
     if (r < 0)
         return r;

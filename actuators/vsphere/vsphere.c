@@ -280,10 +280,9 @@ static enum task_state state_of(enum vsphere_task_state state)
 static int read_task(struct vsphere *v, const char *task, struct vsphere_task *ret, struct err *err)
 {
     static const char *const paths[] = {"info", NULL};
-    CLEANUP(arena_releasep) struct arena a = {0};
     CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
     struct vsphere_object o;
-    int r = vsphere_get(v, "Task", task, paths, &a, &answer, &o, err);
+    int r = vsphere_get(v, "Task", task, paths, &answer, &o, err);
 
     if (r < 0)
         return r;

@@ -297,14 +297,13 @@ static int collect_batch(void *ctx, struct vsphere *v, size_t i, struct err *err
 static int look_up(struct vsphere *v, struct counters *c, struct err *err)
 {
     static const char *const paths[] = {"perfCounter", NULL};
-    CLEANUP(arena_releasep) struct arena a = {0};
     CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
     struct vsphere_object manager;
     const char *name = vsphere_content(v)->perf_manager;
 
     if (!name[0])
         return err_set(err, -ENOTSUP, "%s: the server has no performance manager", vsphere_url(v));
-    int r = vsphere_get(v, "PerformanceManager", name, paths, &a, &answer, &manager, err);
+    int r = vsphere_get(v, "PerformanceManager", name, paths, &answer, &manager, err);
     if (r < 0)
         return r;
     counters_read_numbers(vsphere_prop(&manager, "perfCounter"), c);

@@ -75,7 +75,7 @@ static int read_session_key(struct vsphere *v, struct arena *a, const char **ret
     static const char *const paths[] = {"currentSession", NULL};
     CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
     struct vsphere_object o;
-    int r = vsphere_get(v, "SessionManager", vsphere_content(v)->session_manager, paths, a, &answer, &o, err);
+    int r = vsphere_get(v, "SessionManager", vsphere_content(v)->session_manager, paths, &answer, &o, err);
 
     if (r < 0)
         return r;

@@ -139,12 +139,11 @@ static bool names_modes(const struct vs_inventory *s)
 static int read_modes(struct collector *c, struct vs_inventory *s, struct err *err)
 {
     static const char *const paths[] = {"capability.supportedEVCMode", NULL};
-    CLEANUP(arena_releasep) struct arena a = {0};
     CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
     struct vsphere_object o;
 
     if (!c->evc_read && names_modes(s)) {
-        int r = vsphere_get(c->vsphere, "ServiceInstance", "ServiceInstance", paths, &a, &answer, &o, err);
+        int r = vsphere_get(c->vsphere, "ServiceInstance", "ServiceInstance", paths, &answer, &o, err);
         if (r < 0 && !is_refusal(r))
             return r;
         if (r == 0)
@@ -171,14 +170,12 @@ static bool has_attributes(const struct vs_inventory *s)
 static int read_fields(struct collector *c, struct vs_inventory *s, struct err *err)
 {
     static const char *const paths[] = {"field", NULL};
-    CLEANUP(arena_releasep) struct arena a = {0};
     CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
     struct vsphere_object o;
 
     if (!has_attributes(s))
         return 0;
-    int r =
-        vsphere_get(c->vsphere, "CustomFieldsManager", "CustomFieldsManager", paths, &a, &answer, &o, err);
+    int r = vsphere_get(c->vsphere, "CustomFieldsManager", "CustomFieldsManager", paths, &answer, &o, err);
 
     if (r == 0)
         s->fields = vs_labels_fields(vsphere_prop(&o, "field"), s->arena);

@@ -182,38 +182,28 @@ int vsphere_retrieve(struct vsphere *v, const struct vsphere_query *q, const str
     return r;
 }
 
-/* The single object of vsphere_get(). */
-struct one {
-    struct vsphere_object object;
-    struct arena *arena;
-};
-
 static void forget_one(void *ctx)
 {
-    ((struct one *)ctx)->object = (struct vsphere_object){0};
+    *(struct vsphere_object *)ctx = (struct vsphere_object){0};
 }
 
 static int keep_one(void *ctx, const struct vsphere_object *o, struct err *err)
 {
-    struct one *one = ctx;
-
     (void)err;
-    one->object = (struct vsphere_object){.type = arena_strdup(one->arena, o->type),
-                                          .value = arena_strdup(one->arena, o->value),
-                                          .content = o->content};
+    *(struct vsphere_object *)ctx = (struct vsphere_object){.content = o->content};
     return 0;
 }
 
-static int get_once(struct vsphere *v, const struct vsphere_query *q, struct arena *a,
-                    struct soap_answer *ret_answer, struct vsphere_object *ret_object, struct err *err)
+static int get_once(struct vsphere *v, const struct vsphere_query *q, struct soap_answer *ret_answer,
+                    struct vsphere_object *ret_object, struct err *err)
 {
     CLEANUP(strbuf_releasep) struct strbuf body = STRBUF_EMPTY;
     struct soap_answer answer = {0};
-    struct one one = {.arena = a};
-    struct vsphere_reader reader = {.begin = forget_one, .object = keep_one, .ctx = &one};
+    struct vsphere_reader reader = {.begin = forget_one, .object = keep_one, .ctx = ret_object};
     char token[TOKEN_MAX];
     size_t count = 0;
 
+    forget_one(ret_object);
     int r = vsphere_login(v, err);
     if (r < 0)
         return r;
@@ -226,26 +216,24 @@ static int get_once(struct vsphere *v, const struct vsphere_query *q, struct are
         vsphere_expired(v);
     if (r < 0)
         r = err_widen(err, "%s: RetrievePropertiesEx", vsphere_url(v));
-    else if (!one.object.content)
+    else if (!ret_object->content)
         r = err_set(err, -ENOENT, "%s: there is no %s %s", vsphere_url(v), q->start_type, q->start);
     if (r < 0) {
         soap_answer_release(&answer);
         return r;
     }
     *ret_answer = answer;
-    *ret_object = one.object;
     return 0;
 }
 
 int vsphere_get(struct vsphere *v, const char *type, const char *value, const char *const *paths,
-                struct arena *a, struct soap_answer *ret_answer, struct vsphere_object *ret_object,
-                struct err *err)
+                struct soap_answer *ret_answer, struct vsphere_object *ret_object, struct err *err)
 {
     struct vsphere_wanted wanted = {.type = type, .paths = paths};
     struct vsphere_query q = {.start_type = type, .start = value, .wanted = &wanted, .n_wanted = 1};
-    int r = get_once(v, &q, a, ret_answer, ret_object, err);
+    int r = get_once(v, &q, ret_answer, ret_object, err);
 
     if (r == -EKEYEXPIRED)
-        r = get_once(v, &q, a, ret_answer, ret_object, err);
+        r = get_once(v, &q, ret_answer, ret_object, err);
     return r;
 }

@@ -62,10 +62,9 @@ int vsphere_retrieve(struct vsphere *v, const struct vsphere_query *q, const str
 int vsphere_read_page(const xml_node *payload, const struct vsphere_reader *reader, char *ret_token,
                       size_t token_size, size_t *count, struct err *err);
 
-/* Reads properties of one object. ret_object points into ret_answer, which the caller releases, and into the
- * arena. -ENOENT: the object does not exist. */
+/* Reads properties of one object, for vsphere_prop(). ret_object points into ret_answer, which the caller
+ * releases, and has neither type nor value. -ENOENT: the object does not exist. */
 int vsphere_get(struct vsphere *v, const char *type, const char *value, const char *const *paths,
-                struct arena *a, struct soap_answer *ret_answer, struct vsphere_object *ret_object,
-                struct err *err);
+                struct soap_answer *ret_answer, struct vsphere_object *ret_object, struct err *err);
 
 #endif
