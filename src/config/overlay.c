@@ -41,8 +41,9 @@ static const struct field rule_keys[] = {
 
 static const struct schema rule_schema = SCHEMA_OF("rule", rule_keys);
 
-static int read_rule(const struct section *s, const struct node *n, struct overlay_rule *ret)
+static int read_rule(const struct section *s, const struct node *n, void *at)
 {
+    struct overlay_rule *ret = at;
     const struct reader *r = &s->reader;
     int e;
 
@@ -65,18 +66,6 @@ static int read_rule(const struct section *s, const struct node *n, struct overl
                                "has hosts, expected them only in a host-affinity or a "
                                "host-anti-affinity rule");
     return 0;
-}
-
-static int read_rules(const struct section *s, const struct node *n)
-{
-    struct overlay_rule *rules = arena_array(s->reader.a, struct overlay_rule, n->n);
-    struct overlay *o = &s->config->overlay;
-    int e = 0;
-
-    for (const struct node *rule = n->first; rule && e == 0; rule = rule->next)
-        e = read_rule(s, rule, &rules[o->n_rules++]);
-    o->rules = rules;
-    return e;
 }
 
 /* ---- reservation, limit and shares ---- */
@@ -142,8 +131,9 @@ static const struct field pool_keys[] = {
 
 static const struct schema pool_schema = SCHEMA_OF("pool", pool_keys);
 
-static int read_pool(const struct section *s, const struct node *n, struct overlay_pool *ret)
+static int read_pool(const struct section *s, const struct node *n, void *at)
 {
+    struct overlay_pool *ret = at;
     const struct reader *r = &s->reader;
     int e;
 
@@ -215,21 +205,14 @@ static void warn_not_enforced(const struct section *s, const struct node *n, boo
                            "Ballast decides by these where VMs run");
 }
 
-static int read_pools(const struct section *s, const struct node *n)
+static int check_pools(const struct section *s, const struct node *n)
 {
-    struct overlay_pool *pools = arena_array(s->reader.a, struct overlay_pool, n->n);
-    struct overlay *o = &s->config->overlay;
+    const struct overlay *o = &s->config->overlay;
+    const struct node *pool = n->first;
     int e = 0;
 
-    if (n->n > POOLS_MOST)
-        return reader_complain(&s->reader, n, "has %zu pools, expected at most %d", n->n, POOLS_MOST);
-    for (const struct node *pool = n->first; pool && e == 0; pool = pool->next)
-        e = read_pool(s, pool, &pools[o->n_pools++]);
-    o->pools = pools;
-    const struct node *pool = n->first;
-
     for (size_t i = 0; i < o->n_pools && e == 0; i++, pool = pool->next) {
-        e = check_children(s, pool, &pools[i]);
+        e = check_children(s, pool, &o->pools[i]);
         warn_not_enforced(s, pool, true);
     }
     return e;
@@ -365,44 +348,31 @@ static int check_times(const struct section *s, const struct node *n, struct vms
                                NULL, &entry->is.no_moves);
 }
 
-static int read_vms(const struct section *s, const struct node *n)
+static int read_vms(const struct section *s, const struct node *n, void *ret)
 {
-    struct overlay_vms *list = arena_array(s->reader.a, struct overlay_vms, n->n);
-    const struct schema keys = SCHEMA_OF("", vms_keys);
-    struct overlay *o = &s->config->overlay;
-    int e = 0;
+    static const struct schema keys = SCHEMA_OF("", vms_keys);
+    struct vms_entry *entry = arena_new(s->reader.a, struct vms_entry);
+    int e = read_entry(s, n, &keys, &entry->condition, entry);
 
-    for (const struct node *item = n->first; item && e == 0; item = item->next) {
-        struct vms_entry *entry = arena_new(s->reader.a, struct vms_entry);
-
-        if ((e = read_entry(s, item, &keys, &entry->condition, entry)) == 0)
-            e = check_times(s, item, entry);
-        if (e == 0)
-            e = check_alloc(&s->reader, item, entry->is.set);
-        if (sets_resources(entry->is.set) || entry->is.priority != PRIORITY_AS_SOURCE)
-            warn_not_enforced(s, item, false);
-        entry->is.vms = selector_of(&entry->condition);
-        list[o->n_vms++] = entry->is;
-    }
-    o->vms = list;
+    if (e == 0)
+        e = check_times(s, n, entry);
+    if (e == 0)
+        e = check_alloc(&s->reader, n, entry->is.set);
+    if (sets_resources(entry->is.set) || entry->is.priority != PRIORITY_AS_SOURCE)
+        warn_not_enforced(s, n, false);
+    entry->is.vms = selector_of(&entry->condition);
+    *(struct overlay_vms *)ret = entry->is;
     return e;
 }
 
-static int read_hosts(const struct section *s, const struct node *n)
+static int read_hosts(const struct section *s, const struct node *n, void *ret)
 {
-    struct overlay_hosts *list = arena_array(s->reader.a, struct overlay_hosts, n->n);
-    const struct schema keys = SCHEMA_OF("", hosts_keys);
-    struct overlay *o = &s->config->overlay;
-    int e = 0;
+    static const struct schema keys = SCHEMA_OF("", hosts_keys);
+    struct hosts_entry *entry = arena_new(s->reader.a, struct hosts_entry);
+    int e = read_entry(s, n, &keys, &entry->condition, entry);
 
-    for (const struct node *item = n->first; item && e == 0; item = item->next) {
-        struct hosts_entry *entry = arena_new(s->reader.a, struct hosts_entry);
-
-        e = read_entry(s, item, &keys, &entry->condition, entry);
-        entry->is.hosts = selector_of(&entry->condition);
-        list[o->n_hosts++] = entry->is;
-    }
-    o->hosts = list;
+    entry->is.hosts = selector_of(&entry->condition);
+    *(struct overlay_hosts *)ret = entry->is;
     return e;
 }
 
@@ -437,10 +407,10 @@ static enum ha_policy policy_of_key(const char *key)
                                                 : HA_PERCENT;
 }
 
-static int read_ha(const struct section *s, const struct node *n)
+static int read_ha(const struct section *s, const struct node *n, void *ret)
 {
     static const struct schema keys = SCHEMA_OF("ha", ha_keys);
-    struct overlay_ha *ha = &s->config->overlay.ha;
+    struct overlay_ha *ha = ret;
     const struct reader *r = &s->reader;
     int e;
 
@@ -461,21 +431,47 @@ static int read_ha(const struct section *s, const struct node *n)
 
 /* ---- the sections ---- */
 
-static const struct {
+static const struct kind {
     const char *name;
     enum node_kind kind;
     const char *expected;
-    int (*read)(const struct section *s, const struct node *n);
+    /* Reads the section, or one entry of a list. */
+    int (*read)(const struct section *s, const struct node *n, void *ret);
+    size_t at;      /* offset in struct config: of the section's struct, or of the pointer to the entries */
+    size_t n, size; /* of a list: offset of the number of entries; of one */
+    size_t most;    /* entries; 0: ENTRIES_MOST */
+    int (*check)(const struct section *s, const struct node *n); /* after all entries; NULL: nothing */
 } sections[] = {
-    {"rules", NODE_MAP, "a section with a rule below each name", read_rules},
-    {"pools", NODE_MAP, "a section with a pool below each name", read_pools},
-    {"groups", NODE_MAP, "a section with a group below each name", config_read_groups},
-    {"units", NODE_MAP, "a section with an external unit below each name", config_read_units},
-    {"pipelines", NODE_MAP, "a section with a pipeline below each name", config_read_pipelines},
-    {"ha", NODE_MAP, "a section with a policy", read_ha},
-    {"vms", NODE_LIST, "a list of entries, each with a - in front", read_vms},
-    {"hosts", NODE_LIST, "a list of entries, each with a - in front", read_hosts},
+#define LIST(of, list)                                                                                       \
+    .at = offsetof(struct config, of list), .n = offsetof(struct config, of n_##list),                       \
+    .size = sizeof *((struct config *)0)->of list
+    {"rules", NODE_MAP, "a section with a rule below each name", read_rule, LIST(overlay., rules)},
+    {"pools", NODE_MAP, "a section with a pool below each name", read_pool, LIST(overlay., pools),
+     .most = POOLS_MOST, .check = check_pools},
+    {"groups", NODE_MAP, "a section with a group below each name", config_read_group, LIST(overlay., groups)},
+    {"units", NODE_MAP, "a section with an external unit below each name", config_read_unit, LIST(, units),
+     .most = UNITS_MAX},
+    {"pipelines", NODE_MAP, "a section with a pipeline below each name", config_read_pipeline,
+     LIST(overlay., pipelines), .most = PIPELINES_MAX},
+    {"ha", NODE_MAP, "a section with a policy", read_ha, .at = offsetof(struct config, overlay.ha)},
+    {"vms", NODE_LIST, "a list of entries, each with a - in front", read_vms, LIST(overlay., vms)},
+    {"hosts", NODE_LIST, "a list of entries, each with a - in front", read_hosts, LIST(overlay., hosts)},
+#undef LIST
 };
+
+static int read_list(const struct section *s, const struct node *n, const struct kind *k)
+{
+    char *items = arena_alloc(s->reader.a, n->n, k->size);
+    size_t *count = (void *)((char *)s->config + k->n);
+    int e = 0;
+
+    if (k->most > 0 && n->n > k->most)
+        return reader_complain(&s->reader, n, "has %zu %s, expected at most %zu", n->n, k->name, k->most);
+    memcpy((char *)s->config + k->at, &items, sizeof items);
+    for (const struct node *entry = n->first; entry && e == 0; entry = entry->next)
+        e = k->read(s, entry, items + (*count)++ * k->size);
+    return e == 0 && k->check ? k->check(s, n) : e;
+}
 
 int config_read_overlay(const struct section *s)
 {
@@ -490,7 +486,8 @@ int config_read_overlay(const struct section *s)
             return reader_refuse(&s->reader, n, sections[i].expected);
         if (n->n > ENTRIES_MOST)
             return reader_complain(&s->reader, n, "has %zu entries, expected at most %d", n->n, ENTRIES_MOST);
-        e = sections[i].read(s, n);
+        e = sections[i].size > 0 ? read_list(s, n, &sections[i])
+                                 : sections[i].read(s, n, (char *)s->config + sections[i].at);
     }
     return e;
 }

@@ -41,8 +41,9 @@ static const struct field group_keys[] = {
 
 static const struct schema group_schema = SCHEMA_OF("group", group_keys);
 
-static int read_group(const struct section *s, const struct node *n, struct overlay_group *ret)
+int config_read_group(const struct section *s, const struct node *n, void *at)
 {
+    struct overlay_group *ret = at;
     int e = check_key(&s->reader, n, "groups");
 
     if (e < 0 || (e = reader_object(&s->reader, n, &group_schema, ret)) < 0)
@@ -52,18 +53,6 @@ static int read_group(const struct section *s, const struct node *n, struct over
                ? 0
                : reader_complain(&s->reader, node_child(n, "meta"), "has %u entries, expected at most %d",
                                  ret->meta.n, ATTRIBUTES_MAX);
-}
-
-int config_read_groups(const struct section *s, const struct node *n)
-{
-    struct overlay_group *groups = arena_array(s->reader.a, struct overlay_group, n->n);
-    struct overlay *o = &s->config->overlay;
-    int e = 0;
-
-    for (const struct node *group = n->first; group && e == 0; group = group->next)
-        e = read_group(s, group, &groups[o->n_groups++]);
-    o->groups = groups;
-    return e;
 }
 
 /* ---- external units ---- */
@@ -81,8 +70,9 @@ static const struct field unit_keys[] = {
 
 static const struct schema unit_schema = SCHEMA_OF("external unit", unit_keys);
 
-static int read_unit(const struct section *s, const struct node *n, struct unit_config *ret)
+int config_read_unit(const struct section *s, const struct node *n, void *at)
 {
+    struct unit_config *ret = at;
     int e = check_key(&s->reader, n, "units");
 
     reader_defaults(&s->reader, &unit_schema, ret);
@@ -93,19 +83,6 @@ static int read_unit(const struct section *s, const struct node *n, struct unit_
         return reader_complain(&s->reader, node_child(n, "command"),
                                "does not begin with an absolute path, expected [/PATH, ARGUMENT, ...]");
     return 0;
-}
-
-int config_read_units(const struct section *s, const struct node *n)
-{
-    struct unit_config *units = arena_array(s->reader.a, struct unit_config, n->n);
-    int e = 0;
-
-    if (n->n > UNITS_MAX)
-        return reader_complain(&s->reader, n, "has %zu units, expected at most %d", n->n, UNITS_MAX);
-    for (const struct node *unit = n->first; unit && e == 0; unit = unit->next)
-        e = read_unit(s, unit, &units[s->config->n_units++]);
-    s->config->units = units;
-    return e;
 }
 
 static bool has_unit(const struct config *c, const char *name)
@@ -160,26 +137,13 @@ static int check_stages(const struct section *s, const struct node *list, const 
     return reader_complain(r, field ? field : n, ": %s", m.why);
 }
 
-static int read_pipeline(const struct section *s, const struct node *n, struct overlay_pipeline *ret)
+int config_read_pipeline(const struct section *s, const struct node *n, void *at)
 {
+    struct overlay_pipeline *ret = at;
     int e = check_key(&s->reader, n, "pipelines");
 
     if (e < 0 || (e = reader_object(&s->reader, n, &pipeline_schema, ret)) < 0)
         return e;
     ret->name = ret->is.name = n->key;
     return check_stages(s, node_child(n, "stages"), &ret->is);
-}
-
-int config_read_pipelines(const struct section *s, const struct node *n)
-{
-    struct overlay_pipeline *pipelines = arena_array(s->reader.a, struct overlay_pipeline, n->n);
-    struct overlay *o = &s->config->overlay;
-    int e = 0;
-
-    if (n->n > PIPELINES_MAX)
-        return reader_complain(&s->reader, n, "has %zu pipelines, expected at most %d", n->n, PIPELINES_MAX);
-    for (const struct node *pipeline = n->first; pipeline && e == 0; pipeline = pipeline->next)
-        e = read_pipeline(s, pipeline, &pipelines[o->n_pipelines++]);
-    o->pipelines = pipelines;
-    return e;
 }

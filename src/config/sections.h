@@ -77,9 +77,10 @@ int config_read_overlay(const struct section *s);
 /* field_check of names and kinds. */
 const char *config_check_name(const char *text);
 
-int config_read_groups(const struct section *s, const struct node *n);
-int config_read_units(const struct section *s, const struct node *n);
-int config_read_pipelines(const struct section *s, const struct node *n);
+/* One entry, into a struct overlay_group, unit_config or overlay_pipeline. */
+int config_read_group(const struct section *s, const struct node *n, void *ret);
+int config_read_unit(const struct section *s, const struct node *n, void *ret);
+int config_read_pipeline(const struct section *s, const struct node *n, void *ret);
 
 /* ---- power_hosts.c: `power:`, whose hosts have tables of their own ---------------------------- */
 
