@@ -2,6 +2,7 @@
 #include "request/internal.h"
 
 #include "base/cleanup.h"
+#include "base/name_define.h"
 #include "base/rfc3339.h"
 #include "base/wake_method.h"
 #include "engine/knowledge/rejections.h"
@@ -254,26 +255,13 @@ static int read_file(const struct request_field *f, const json_t *v, struct requ
     return 0;
 }
 
-static const char *const by_words[energy_by_count] = {
-#define BY_WORD(e, word, meaning) [e] = (word),
-    ENERGY_BYS(BY_WORD)};
-
-const char *request_energy_by_name(enum energy_by by)
-{
-    return (unsigned)by < energy_by_count ? by_words[by] : "?";
-}
+NAME_DEFINE(energy_by, ENERGY_BYS)
 
 static int read_by(const struct request_field *f, const json_t *v, struct request *r, struct err *err)
 {
     const char *word = json_string_value(v);
 
-    for (unsigned i = 0; word && i < energy_by_count; i++) {
-        if (strcmp(by_words[i], word) == 0) {
-            r->by = (enum energy_by)i;
-            return 0;
-        }
-    }
-    return refuse(f, "\"day\", \"hour\" or \"host\"", err);
+    return word && energy_by_parse(word, &r->by) == 0 ? 0 : refuse(f, "\"day\", \"hour\" or \"host\"", err);
 }
 
 /* A set of requests; one bit each. */

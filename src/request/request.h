@@ -84,10 +84,7 @@ enum request_kind { REQUESTS(REQUEST_ENUM) request_kind_count };
     X(ENERGY_BY_HOUR, "hour", "a row an hour; of what is older than a week, a row a day")                    \
     X(ENERGY_BY_HOST, "host", "a row a host")
 
-#define ENERGY_BY_ENUM(e, word, meaning) e,
-enum energy_by { ENERGY_BYS(ENERGY_BY_ENUM) energy_by_count };
-
-const char *request_energy_by_name(enum energy_by by);
+NAME_DECLARE(energy_by, ENERGY_BYS)
 
 const char *request_kind_name(enum request_kind kind);
 

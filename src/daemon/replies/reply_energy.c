@@ -157,7 +157,7 @@ int reply_energy_put(struct json_writer *w, const struct engine *e, const struct
         qsort_r(rows, n, sizeof *rows, compare_hosts, (void *)engine_snapshot(e));
     }
     jw_begin(w, "energy", JW_OBJECT, JW_INLINE);
-    jw_text(w, "by", request_energy_by_name(q->by));
+    jw_text(w, "by", energy_by_name(q->by));
     jw_instant(w, "from", from);
     jw_instant(w, "until", total.until);
     jw_figure(w, "unaccounted_s", n_all > 0 ? fmax(0, (double)(total.until - from) - total.span_s) : 0);
