@@ -248,20 +248,17 @@ size_t config_changes(const struct config *old, const struct config *now, struct
  * change either, because power changes are in progress. */
 void config_keep_fixed(const struct config *old, struct config *now, bool power, struct arena *a);
 
-/* When a change takes effect. */
+/* When a change takes effect; the end of a log line. */
 #define CONFIG_EFFECTS(X)                                                                                    \
     X(CONFIG_NOW, "now", "")                                                                                 \
     X(CONFIG_NEXT_LOGIN, "next_login", "; takes effect at the next login")                                   \
     X(CONFIG_NEXT_START, "next_start", "; takes effect at the next start")                                   \
     X(CONFIG_AFTER_POWER, "after_power_changes", "; takes effect once the power changes under way have ended")
 
-#define CONFIG_EFFECT_ENUM(e, word, sentence) e,
-enum config_effect { CONFIG_EFFECTS(CONFIG_EFFECT_ENUM) config_effect_count };
+NAME_DECLARE(config_effect, CONFIG_EFFECTS)
 
 /* power_waits: power changes are under way, and `power:` waits for their end. */
 enum config_effect config_change_effect(const struct config_change *change, bool power_waits);
-const char *config_effect_name(enum config_effect effect);
-const char *config_effect_text(enum config_effect effect); /* the end of a log line */
 
 bool config_is_of_power(const struct config_change *change);
 bool config_power_changes(const struct config_change *changes, size_t n); /* any of them */

@@ -1,6 +1,7 @@
 /* config_diff.c: the configuration as text, and its differences after a reload. */
 #include "config/config.h"
 
+#include "base/name_define.h"
 #include "base/texts.h"
 #include "config/keys.h"
 #include "config/section.h"
@@ -71,23 +72,7 @@ bool config_is_of_power(const struct config_change *change)
     return strncmp(change->key->name, "power.", strlen("power.")) == 0;
 }
 
-static const char *const effect_words[] = {
-#define EFFECT_WORD(e, word, sentence) [e] = (word),
-    CONFIG_EFFECTS(EFFECT_WORD)};
-
-static const char *const effect_texts[] = {
-#define EFFECT_TEXT(e, word, sentence) [e] = (sentence),
-    CONFIG_EFFECTS(EFFECT_TEXT)};
-
-const char *config_effect_name(enum config_effect effect)
-{
-    return (unsigned)effect < config_effect_count ? effect_words[effect] : "?";
-}
-
-const char *config_effect_text(enum config_effect effect)
-{
-    return (unsigned)effect < config_effect_count ? effect_texts[effect] : "";
-}
+NAME_DEFINE(config_effect, CONFIG_EFFECTS)
 
 enum config_effect config_change_effect(const struct config_change *change, bool power_waits)
 {

@@ -78,7 +78,7 @@ void startup_log_reload(const struct config_change *changes, size_t n, bool powe
 
     for (size_t i = 0; i < n; i++) {
         const enum config_effect effect = config_change_effect(&changes[i], power_waits);
-        const char *when = config_effect_text(effect);
+        const char *when = config_effect_meaning(effect);
 
         later += effect == CONFIG_NEXT_START || effect == CONFIG_AFTER_POWER;
         strbuf_clear(&text);
