@@ -60,7 +60,8 @@ int secret_read(const char *path, struct arena *a, const char **ret, bool *ret_e
         return err_set(err, -EACCES, "%s cannot be opened: %s; %s", path, strerror(EACCES),
                        service_user_advice(path, advice));
     if (fd < 0)
-        return err_set(err, -errno, "%s cannot be opened: %s", path, strerror(errno));
+        return err_set(err, -errno, "%s cannot be opened: %s%s", path, strerror(errno),
+                       errno == ENOENT ? "; put the password on one line of that file" : "");
     if (fstat(fd, &st) < 0)
         return err_set(err, -errno, "%s cannot be examined: %s", path, strerror(errno));
     if (!S_ISREG(st.st_mode))

@@ -145,6 +145,13 @@ const char *service_user_advice(const char *path, char ret[SERVICE_USER_ADVICE_M
     (void)getgrgid_r(getegid(), &group, names, sizeof names, &its);
     const char *user = found ? entry.pw_name : "of this process";
 
+    if (getenv("container")) { /* podman sets it, and the image */
+        (void)snprintf(
+            ret, SERVICE_USER_ADVICE_MAX,
+            "give it the group %u and mode %s outside of the container (chgrp, chmod), for user %.40s",
+            (unsigned)getegid(), enters ? "0640" : "0750", user);
+        return ret;
+    }
     if (enters && its && put_command("chown root:", its->gr_name, "0640", where, "read it", user, ret))
         return ret;
     if (!enters && its && is_below(where, CONFIG_FOLDER) &&

@@ -33,8 +33,8 @@ bool service_user_is_kept_from(const char *path);
 
 #define SERVICE_USER_ADVICE_MAX 512
 
-/* The file cannot be read for want of permission: what lets the process's user read it. A part of a sentence.
- */
+/* The file cannot be read for want of permission: what lets the process's user read it, in a container what
+ * is to be done outside of it. A part of a sentence. */
 const char *service_user_advice(const char *path, char ret[SERVICE_USER_ADVICE_MAX]);
 
 #endif

@@ -38,13 +38,12 @@ static void hint_at_group(const char *path, char ret[HINT_MAX])
 
     if (stat(path, &st) == 0)
         (void)getgrgid_r(st.st_gid, &entry, names, sizeof names, &group);
-    (void)snprintf(
-        ret, HINT_MAX,
-        group && st.st_gid == 0
-            ? "; use sudo"
-            : "; use sudo, or become a member of the group %.64s; BALLAST_SOCKET or --socket names the "
-              "socket of another service",
-        group ? group->gr_name : "ballast");
+    (void)snprintf(ret, HINT_MAX,
+                   group && st.st_gid == 0 ? "; use sudo"
+                                           : "; use sudo, or become a member of its group (`sudo usermod -aG "
+                                             "%.64s $USER`) and log in again; "
+                                             "BALLAST_SOCKET or --socket names the socket of another service",
+                   group ? group->gr_name : "ballast");
 }
 
 static enum exit_code unreachable(const char *path, const char *what, int code)
@@ -54,7 +53,9 @@ static enum exit_code unreachable(const char *path, const char *what, int code)
     if (code == EACCES || code == EPERM)
         hint_at_group(path, hint);
     else if (code == ENOENT || code == ECONNREFUSED)
-        (void)snprintf(hint, sizeof hint, "; is ballastd running?");
+        (void)snprintf(hint, sizeof hint,
+                       "; start ballastd (`sudo systemctl start ballastd`), or name its socket by "
+                       "BALLAST_SOCKET or --socket");
     return cli_fail(EXIT_UNREACHABLE, "ballast: the service cannot be reached at %s: %s%s%s%s", path, what,
                     code ? ": " : "", code ? strerror(code) : "", hint);
 }

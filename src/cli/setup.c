@@ -61,10 +61,12 @@ static const char *prompt_of(const struct setup *s, const struct answer *x)
 
     what = x->field->type == FIELD_SECRET ? "the password, or the secret of the token (it is not shown)"
                                           : arena_strndup(s->a, what, strcspn(what, ";"));
+    if (offer(s, q->key, 1))
+        what = arena_printf(s->a, "%s; the number of a line above, or another", what);
     if (x->typed)
         return arena_printf(s->a, "%s [Enter: %s]", what, setup_file_of(s, x) ? "as before" : x->typed);
     if (offer(s, q->key, 1))
-        return arena_printf(s->a, "%s; the number of a line above, or another", what);
+        return what;
     return arena_printf(s->a, "%s%s%s%s", what, q->example ? ", such as " : "", q->example ? q->example : "",
                         q->flags & SETUP_OPTIONAL ? " [Enter: none]" : "");
 }
@@ -330,7 +332,10 @@ static enum exit_code verb_setup_run(const struct args *args, struct arena *a, s
     struct config c;
 
     if (!realpath(dirname(arena_strdup(a, path)), folder))
-        return cli_fail(EXIT_WRONG, "--config: %s: %s", path, strerror(errno));
+        return cli_fail(EXIT_WRONG,
+                        "--config: %s: %s; install the package ballastd, which makes /etc/ballast, "
+                        "or name a FILE in a folder of your own",
+                        path, strerror(errno));
     s.folder = folder;
     s.stem = arena_strndup(a, s.name, strcspn(s.name, "."));
     s.packaged = service_user_of(arena_printf(a, "%s/%s", folder, s.name)) != SERVICE_USER_NONE;

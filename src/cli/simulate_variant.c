@@ -19,6 +19,7 @@ enum exit_code simulate_variant_add_override(struct overrides *list, const char 
     list->items[list->n++] = (struct scenario_override){
         .path = arena_strndup(a, text, (size_t)(equals - text)),
         .value = equals + 1,
+        .option = option,
     };
     return EXIT_DONE;
 }

@@ -255,7 +255,8 @@ int config_read_text(const char *path, struct arena *a, char **ret, size_t *ret_
         return err_set(err, -EACCES, "%s: cannot be opened: %s; %s", path, strerror(EACCES),
                        service_user_advice(path, advice));
     if (fd < 0)
-        return err_set(err, -errno, "%s: cannot be opened: %s", path, strerror(errno));
+        return err_set(err, -errno, "%s: cannot be opened: %s%s", path, strerror(errno),
+                       errno == ENOENT ? "; `ballast setup` writes a first one" : "");
     char *text = arena_array(a, char, CONFIG_SIZE_MAX + 1);
 
     for (;;) {

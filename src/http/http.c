@@ -203,8 +203,10 @@ static int open_socket(struct http *h, struct err *err)
         return err_set(err, -errno, "no socket for HTTP: %s", strerror(errno));
     (void)setsockopt(h->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (bind(h->fd, (const struct sockaddr *)&a->at, a->len) < 0 || listen(h->fd, BACKLOG) < 0)
-        return err_set(err, -errno, "http.listen: %s cannot be listened on: %s", h->is.listen_text,
-                       strerror(errno));
+        return err_set(err, -errno,
+                       "http.listen: %s cannot be listened on: %s; expected an address of this machine with "
+                       "a port that is free (`ss -ltn`)",
+                       h->is.listen_text, strerror(errno));
     (void)getsockname(h->fd, (struct sockaddr *)&bound, &len);
     const unsigned port = ntohs(bound.ss_family == AF_INET ? ((struct sockaddr_in *)&bound)->sin_port
                                                            : ((struct sockaddr_in6 *)&bound)->sin6_port);

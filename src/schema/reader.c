@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define BEGINNING_MIN 3 /* characters by which `password` is meant as `password_file` */
 #define UNKNOWN_FIELDS_MAX 100
 #define REQUIRED_MAX 64 /* fields of a table that has required ones */
 
@@ -138,6 +139,10 @@ static int refuse_unknown(const struct reader *r, const struct node *n, const st
     size_t n_names = names_below(r, schema, prefix, names);
     const char *near = suggest(n->key, names, n_names);
     const char *other = find_elsewhere(schema, n->key);
+    const size_t len = strlen(n->key);
+
+    for (size_t i = 0; i < n_names && !near && len >= BEGINNING_MIN; i++)
+        near = strncmp(names[i], n->key, len) == 0 ? names[i] : NULL;
 
     (void)node_path(n, path);
     if (near)

@@ -36,6 +36,15 @@ static int refuse(const struct builder *b, unsigned line, const char *what)
     return err_set(b->err, -EINVAL, "%s:%u: %s", b->file, line, what);
 }
 
+static const char *expected_syntax(const char *problem)
+{
+    if (strstr(problem, "tab character") || strstr(problem, "cannot start any token"))
+        return "spaces before a key, no tab";
+    if (strstr(problem, "mapping values") || strstr(problem, "find expected key"))
+        return "`key: value` with a space, and a section's keys in one column, here and in the line above";
+    return "`key: value`";
+}
+
 /* The error of libyaml. Its reader reports an offset only, its scanner and parser a line. */
 static int refuse_syntax(const struct builder *b)
 {
@@ -53,10 +62,10 @@ static int refuse_syntax(const struct builder *b)
                        problem);
     }
     if (p->context)
-        return err_set(b->err, -EINVAL, "%s:%u: not valid YAML: %s (%s, line %u), expected `key: value`",
-                       b->file, line, problem, p->context, line_of(p->context_mark));
-    return err_set(b->err, -EINVAL, "%s:%u: not valid YAML: %s, expected `key: value`", b->file, line,
-                   problem);
+        return err_set(b->err, -EINVAL, "%s:%u: not valid YAML: %s (%s, line %u), expected %s", b->file, line,
+                       problem, p->context, line_of(p->context_mark), expected_syntax(problem));
+    return err_set(b->err, -EINVAL, "%s:%u: not valid YAML: %s, expected %s", b->file, line, problem,
+                   expected_syntax(problem));
 }
 
 static int next_event(struct builder *b, yaml_event_t *ret)

@@ -35,7 +35,10 @@ static int make_directory(const char *dir, struct err *err)
             continue;
         *c = '\0';
         if (mkdir(path, DIR_MODE) < 0 && errno != EEXIST)
-            return err_set(err, -errno, "the state directory %s cannot be created: %s", dir, strerror(errno));
+            return err_set(err, -errno,
+                           "the state directory %s cannot be created: %s; set state_dir to a folder that "
+                           "this user may make",
+                           dir, strerror(errno));
         *c = here;
         if (here == '\0')
             break;
@@ -59,7 +62,7 @@ static int refuse_second(const char *dir, int fd, struct err *err)
     pid[strspn(pid, "0123456789")] = '\0';
     return err_set(err, -EBUSY,
                    "the state directory %s is in use by another ballastd (process %s), expected one "
-                   "service for each",
+                   "service for each: stop that process, or set another state_dir and socket here",
                    dir, pid[0] ? pid : "not known");
 }
 
@@ -69,7 +72,8 @@ static int lock_directory(const char *dir, const char *path, int *ret_fd, struct
     CLEANUP(closep) int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
 
     if (fd < 0)
-        return err_set(err, -errno, "%s cannot be opened: %s", path, strerror(errno));
+        return err_set(err, -errno, "%s cannot be opened: %s; set state_dir to a folder of this user", path,
+                       strerror(errno));
     if (flock(fd, LOCK_EX | LOCK_NB) < 0)
         return errno == EWOULDBLOCK ? refuse_second(dir, fd, err)
                                     : err_set(err, -errno, "%s cannot be locked: %s", path, strerror(errno));

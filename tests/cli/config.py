@@ -21,7 +21,7 @@ def changes(s, *file):
 def of_a_service():
     with Service() as s:
         done = s.ask('config', 'diff')
-        check('no service', done.returncode == 3 and 'is ballastd running?' in done.stderr, done)
+        check('no service', done.returncode == 3 and 'start ballastd (' in done.stderr, done)
         check('it starts', s.start(), s.log_text())
         done = s.ask('config', 'diff')
         check('no difference', done.returncode == 0 and done.stdout == 'no difference\n', done)

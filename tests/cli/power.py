@@ -176,7 +176,7 @@ def test_wrong_input():
     with tempfile.TemporaryDirectory() as folder:
         nobody = os.path.join(folder, 'nobody.sock')
         for verb, operands in POWER_VERBS.items():
-            says(f'{verb}: no service', run(verb, *operands, socket=nobody), 3, [nobody, 'is ballastd running?'])
+            says(f'{verb}: no service', run(verb, *operands, socket=nobody), 3, [nobody, 'start ballastd ('])
             says(f'{verb}: too much', run(verb, *operands, '--nonsense'), 2, ['unknown option --nonsense', f'ballast {verb} --help'])
             says(f'{verb}: format', run(verb, *operands, '--format', 'xml', socket=nobody), 2, ['expected text or json'])
             helped = run(verb, '--help')

@@ -52,22 +52,22 @@ def check_usage():
             expect(f'{verb} a b c', run(verb, 'a', 'b', 'c'), 2)
         expect(f'{verb} --format', run(verb, '--format'), 2, err='--format needs a value')
     service = ('--socket', '/nonexistent/socket')
-    expect('no service', run('status', *service), 3, err='is ballastd running?')
+    expect('no service', run('status', *service), 3, err='start ballastd (')
     expect('maintenance', run('maintenance', *service, 'halt', 'h1'), 2, err='"halt" is not known, expected enter, exit, roll or stop')
     for verb in ('standby', 'wake'):
         expect(f'{verb} --help', run(verb, '--help'), 0, out=f'Usage: ballast {verb}')
         expect(verb, run(verb, *service), 2, err='HOST is missing')
-        expect(f'{verb} HOST', run(verb, 'h1', *service), 3, err='is ballastd running?')
+        expect(f'{verb} HOST', run(verb, 'h1', *service), 3, err='start ballastd (')
     expect('standby --verify', run('standby', 'h1', '--verify'), 2, err='unknown option --verify')
     file = ('--snapshot', '/dev/null')
     expect('place', run('place'), 2, err='VM... or --vms FILE is missing')
-    expect('place VM', run('place', 'web-1', *service), 3, err='is ballastd running?')
+    expect('place VM', run('place', 'web-1', *service), 3, err='start ballastd (')
     expect('place, without --vms', run('place', *file), 2, err='VM... or --vms FILE is missing')
     expect('place, both forms', run('place', *file, '--vms', 'x', 'web-1'), 2, err='give VM... or --vms FILE, not both')
     expect('place --socket', run('place', *file, 'web-1', *service), 2, err='--socket has no meaning with --snapshot')
     for option in (('--snapshot', 'x'), ('--config', 'x'), ('--set', 'seed=1')):
         expect(f'place --apply {option[0]}', run('place', 'web-1', '--apply', *option), 2, err=f'--apply has no meaning with {option[0]}')
-    expect('place --set', run('place', 'web-1', '--set', 'seed=1', *service), 3, err='is ballastd running?')
+    expect('place --set', run('place', 'web-1', '--set', 'seed=1', *service), 3, err='start ballastd (')
     expect('place, an empty name', run('place', '', *service), 2, err='"" is not the id or name of a VM')
     for n in ('0', '-1', '1001', 'x', ''):
         expect(f'history --limit {n}', run('history', *service, '--limit', n), 2, err='expected a whole number from 1 to 1000')
@@ -78,8 +78,8 @@ def check_usage():
         for t in ('tomorrow', '2026-13-01', '2026-01-01 12:00', '2', '1h 3', '') if verb is not times[1] else ('tomorrow', '2026-13-01', '-2', ''):
             expect(f'{verb[0]} --since {t}', run(*verb, t), 2, err=f'--since: "{t}" is wrong, expected a time (2026-01-31T12:00:00Z), a day (')
         for t in ('2026-01-31', 'today', 'yesterday', '2h', '1d 12h', '2026-01-31T12:00:00Z', '2026-01-31T12:00:00+02:00'):
-            expect(f'{verb[0]} --since {t}', run(*verb, t), 3, err='is ballastd running?')
-    expect('events --since NUMBER', run(*times[1], '17'), 3, err='is ballastd running?')
+            expect(f'{verb[0]} --since {t}', run(*verb, t), 3, err='start ballastd (')
+    expect('events --since NUMBER', run(*times[1], '17'), 3, err='start ballastd (')
     expect('events --since --limit', run(*times[1], '2h', '--limit', '5'), 2, err='not both')
     expect('schedule --at', run('schedule', '--config', '/dev/null', '--at', 'noon'), 2, err='--at: "noon" is wrong, expected a time (')
     expect('schedule --at without --config', run('schedule', *service, '--at', '2h'), 2, err='--at needs --config')
@@ -90,7 +90,7 @@ def check_usage():
     for option in (('--limit', '5'), ('--vm', 'a'), ('--host', 'a'), ('--state', 'done')):
         expect(f'history --energy {option[0]}', run('history', *service, '--energy', *option), 2, err=f'{option[0]} is not for --energy')
     for verb in (('plan',), ('explain', '--vm', 'v1'), ('what-if', '--host-off', 'h1')):
-        expect(f'{verb[0]} asks the service', run(*verb, *service), 3, err='is ballastd running?')
+        expect(f'{verb[0]} asks the service', run(*verb, *service), 3, err='start ballastd (')
         expect(f'{verb[0]} --snapshot --socket', run(*verb, *file, *service), 2, err='--socket has no meaning with --snapshot')
     expect('a wrong setting first', run('plan', *service, '--set', 'seed=x'), 2, err='--set: ')
     expect('help with a value', run('plan', '--help=x'), 2)

@@ -450,7 +450,7 @@ static void test_files(void **state)
 
     (void)state;
     assert_int_equal(config_load("/nonexistent/ballast.yaml", &a, &c, &err), -ENOENT);
-    assert_string_equal(err.text, "/nonexistent/ballast.yaml: cannot be opened: No such file or directory");
+    assert_non_null(strstr(err.text, "/ballast.yaml: cannot be opened: No such file or directory; `"));
     assert_int_equal(config_load("/tmp", &a, &c, &err), -EISDIR);
     assert_int_equal(config_load("/dev/zero", &a, &c, &err), -EINVAL);
     assert_non_null(strstr(err.text, "larger than 1 MiB"));

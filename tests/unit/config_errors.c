@@ -184,6 +184,13 @@ static const struct {
     {SIM "dpm:\n  targt: 5\n", "f.yaml:4: \"dpm.targt\" is not a known key, did you mean \"dpm.target\"?"},
     {SIM "dpm:\n  sleepiness: 5\n",
      "f.yaml:4: \"dpm.sleepiness\" is not a known key, expected one of windows, ready_by,"},
+    {"cluster: a\nsource:\n  kind: vsphere\n  user: u\n",
+     "f.yaml:4: \"source.user\" is not a known key, did you mean \"source.username\"?"},
+    {SIM "dpm:\n\tenabled: true\n", "f.yaml:4: not valid YAML: found character that cannot start any token "
+                                    "(while scanning for the next token, "
+                                    "line 4), expected spaces"},
+    {SIM "dpm:\n  enabled:true\n  low_s: 5\n", "f.yaml:5: not valid YAML: mapping values are not allowed in "
+                                               "this context, expected `key: value` with a space,"},
     {SIM "url: x\n", "f.yaml:3: \"url\" is not a known key, did you mean \"source.url\"?"},
     {SIM "dpm.enabled: true\n", "f.yaml:3: \"dpm.enabled\" is not a known key, expected it nested, \"dpm:\""},
     {SIM "colour: red\n", "f.yaml:3: \"colour\" is not a known key, expected one of cluster, state_dir,"},

@@ -21,7 +21,10 @@ static int make_directory(const char *path, struct err *err)
     const char *dir = dirname(copy);
 
     if (mkdir(dir, 0755) < 0 && errno != EEXIST)
-        return err_set(err, -errno, "the directory %s for the socket cannot be made: %m", dir);
+        return err_set(err, -errno,
+                       "the directory %s for the socket cannot be made: %m; set socket to a path in a folder "
+                       "that this user may make",
+                       dir);
     return 0;
 }
 
@@ -34,7 +37,8 @@ static int clear_place(const struct sockaddr_un *address, struct err *err)
     if (lstat(address->sun_path, &st) < 0)
         return errno == ENOENT ? 0 : err_set(err, -errno, "%s: %m", address->sun_path);
     if (!S_ISSOCK(st.st_mode))
-        return err_set(err, -EEXIST, "%s is there already and is not a socket", address->sun_path);
+        return err_set(err, -EEXIST, "%s is there already and is not a socket; set socket to another path",
+                       address->sun_path);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
     if (fd < 0)

@@ -21,8 +21,9 @@ const char *override_place(const struct reader *r, unsigned line)
 
     if (line < OVERRIDE_LINES)
         return arena_printf(r->a, "%s:%u", r->file, line);
-    return arena_printf(r->a, "--set %.*s", PATH_SHOWN_MAX,
-                        b->options->overrides[line - OVERRIDE_LINES].path);
+    const struct scenario_override *o = &b->options->overrides[line - OVERRIDE_LINES];
+
+    return arena_printf(r->a, "--%s %.*s", o->option ? o->option : "set", PATH_SHOWN_MAX, o->path);
 }
 
 static bool is_key(const struct schema *keys, const char *word)

@@ -158,6 +158,7 @@ struct scenario {
  * "settings.dpm.enabled", "vms.0.count", "workload.dir"; override.h defines paths). */
 struct scenario_override {
     const char *path, *value;
+    const char *option; /* that gave it; NULL: "set" */
 };
 
 struct scenario_options {
