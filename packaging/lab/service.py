@@ -88,7 +88,7 @@ class Service:
 
     def start(self):
         if not self.ballastd:
-            self.problem = "no ballastd found: ./packaging/demo builds one, or name a build folder with --build"
+            self.problem = "no ballastd found: end this with `lab down`, build one by `./packaging/demo --no-wait --keep`, or name a build folder in `lab up --build FOLDER`"
             return
         check = self._command("check-config", self.configuration)
         if check.returncode != 0:
