@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The Debian packages: built from the last commit, without a complaint of lintian, and used in a fresh Debian 12 (a folder, by chroot):
 installed, started on the simulated cluster, upgraded with data and an edited configuration, taken back to the version before, removed,
-purged. And the image for containers made of them (packaging/oci).
+purged. And the image for containers made of them (packaging/oci). Both also on the README's first day (test_first_day.py).
 
     test_packages.py                    builds the packages, where npm is there by a release of a clone; the upgrade is to a version to come, whose
                                         store has one more table
@@ -279,6 +279,11 @@ def check_compose(services, listens, folder):
     assert files[provided] == SOURCE / "conf/grafana", files
 
 
+def first_day(*arguments):
+    """The README's first day with what was built (test_first_day.py)."""
+    print(run("unshare", "--mount", "--propagation", "private", sys.executable, SOURCE / "tests/peers/test_first_day.py", *arguments, timeout=1200), flush=True)
+
+
 def use_container(debs, folder):
     """The image's service keeps its state in a volume, ends by SIGTERM, and is reached over the network only as its configuration says."""
     released = list(debs.glob("*.oci.tar"))
@@ -320,6 +325,7 @@ http:
                      "-H", f"Authorization: Bearer {token}", "https://127.0.0.1:8480/api/v1/clusters/mine/history")
         assert [a["id"] for a in json.loads(answer)["history"] if a["state"] == "rejected"] == [rejected["id"]], answer
         c.stop()
+    first_day("--container", image)
 
 
 GIT = ["git", "-c", "user.name=Test", "-c", "user.email=test@example.com"]
@@ -406,12 +412,15 @@ def test_packages():
                 run("lintian", "--fail-on", "error,warning", "--suppress-tags", "unreleased-changes", next(folder.glob("*.changes")))
             check_release(place)
             fresh.result()
+            run("cp", "-a", root.folder, place / "fresh")
+            day = pool.submit(first_day, "--packages", place / "fresh", folder)
             if released:
                 fetch(root, folder)
             if sys.argv[1:]:
                 use(root, packages_in(former), debs, must_upgrade=False)
             else:
                 use(root, debs, packages_to_come(debs, place), must_upgrade=True)
+            day.result()
             container.result()
     finally:
         if root.service:

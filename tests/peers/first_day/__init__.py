@@ -1,0 +1,1 @@
+"""first_day: what a newcomer does with nothing but the README, as tests. README.md"""
