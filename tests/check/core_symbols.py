@@ -12,8 +12,9 @@ MAY_USE = set("""
     memchr memcmp memcpy memmove memset strcmp strlen strncmp strchr strcspn strspn
     qsort qsort_r bsearch
     sqrt erf erfc exp log log2 pow floor ceil round fabs fmax fmin hypot nextafter lround llround
+    __memcpy_chk __memmove_chk __memset_chk
     __assert_fail __stack_chk_fail _GLOBAL_OFFSET_TABLE_
-""".split())
+""".split())  # __…_chk: by _FORTIFY_SOURCE
 NOT_OF_BASE = ('log_', 'arena_printf', 'strbuf_', 'rfc3339_')  # base has a log and text, for those who may use them
 CLOCKS = set('time clock clock_gettime gettimeofday localtime localtime_r gmtime gmtime_r nanosleep sleep usleep'.split())
 

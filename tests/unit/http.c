@@ -68,7 +68,7 @@ static void serve_one(struct peer *p, int fd, const char *script)
         len += (size_t)n;
     if (strcmp(script, "hang") == 0) {
         atomic_store(&p->hangs, true);
-        (void)read(fd, to, 1); /* until the client has enough */
+        (void)!read(fd, to, 1); /* until the client has enough */
     } else if (strcmp(script, "late") == 0) {
         atomic_store(&p->hangs, true);
         (void)usleep(LATE_MS * 1000);
