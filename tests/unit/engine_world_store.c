@@ -66,6 +66,7 @@ static int w_load(struct store *s, instant_s since, instant_s samples_since, str
     return 0;
 }
 
+/* What is used of each list: to copy the whole of them took a fifth of the time of these tests. */
 static int w_begin(struct store *s, struct err *err)
 {
     (void)s;
@@ -75,35 +76,35 @@ static int w_begin(struct store *s, struct err *err)
     }
     assert_false(W->in_transaction);
     W->in_transaction = true;
-    memcpy(W->shadow, W->actions, sizeof W->actions);
+    memcpy(W->shadow, W->actions, (size_t)W->n_actions * sizeof *W->actions);
     W->n_shadow = W->n_actions;
-    memcpy(W->parts_shadow, W->parts, sizeof W->parts);
+    memcpy(W->parts_shadow, W->parts, (size_t)W->n_parts * sizeof *W->parts);
     W->n_parts_shadow = W->n_parts;
-    memcpy(W->known_shadow, W->known, sizeof W->known);
+    memcpy(W->known_shadow, W->known, (size_t)W->n_known * sizeof *W->known);
     W->n_known_shadow = W->n_known;
     W->n_stored_shadow = W->n_stored;
-    memcpy(W->failures_shadow, W->failures, sizeof W->failures);
+    memcpy(W->failures_shadow, W->failures, (size_t)W->n_failures * sizeof *W->failures);
     W->n_failures_shadow = W->n_failures;
-    memcpy(W->energy_shadow, W->energy, sizeof W->energy);
+    memcpy(W->energy_shadow, W->energy, (size_t)W->n_energy * sizeof *W->energy);
     W->n_energy_shadow = W->n_energy;
-    memcpy(W->four_eyes_shadow, W->four_eyes_note, sizeof W->four_eyes_note);
+    memcpy(W->four_eyes_shadow, W->four_eyes_note, strlen(W->four_eyes_note) + 1);
     return 0;
 }
 
 static void w_undo(void)
 {
-    memcpy(W->actions, W->shadow, sizeof W->actions);
     W->n_actions = W->n_shadow;
-    memcpy(W->parts, W->parts_shadow, sizeof W->parts);
+    memcpy(W->actions, W->shadow, (size_t)W->n_actions * sizeof *W->actions);
     W->n_parts = W->n_parts_shadow;
-    memcpy(W->known, W->known_shadow, sizeof W->known);
+    memcpy(W->parts, W->parts_shadow, (size_t)W->n_parts * sizeof *W->parts);
     W->n_known = W->n_known_shadow;
+    memcpy(W->known, W->known_shadow, (size_t)W->n_known * sizeof *W->known);
     W->n_stored = W->n_stored_shadow;
-    memcpy(W->failures, W->failures_shadow, sizeof W->failures);
     W->n_failures = W->n_failures_shadow;
-    memcpy(W->energy, W->energy_shadow, sizeof W->energy);
+    memcpy(W->failures, W->failures_shadow, (size_t)W->n_failures * sizeof *W->failures);
     W->n_energy = W->n_energy_shadow;
-    memcpy(W->four_eyes_note, W->four_eyes_shadow, sizeof W->four_eyes_note);
+    memcpy(W->energy, W->energy_shadow, (size_t)W->n_energy * sizeof *W->energy);
+    memcpy(W->four_eyes_note, W->four_eyes_shadow, strlen(W->four_eyes_shadow) + 1);
 }
 
 static int w_commit(struct store *s, struct err *err)
