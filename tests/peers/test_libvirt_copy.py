@@ -30,13 +30,15 @@ def add_pool(lab, host):
 
 
 def add_disk(lab, host, guest):
-    """The guest is started again with it."""
+    """The guest is started again with it, and reports."""
+    boot = lab.guests()[guest]["boot"]
     image(lab, host, guest).write_bytes(CONTENT)
     description = pathlib.Path(lab.dir.name) / "disk.xml"
     description.write_text(DISK.format(images=IMAGES, guest=guest))
     lab.virsh(host, f"attach-device {guest} {description} --config")
     lab.virsh(host, f"destroy {guest}")
     lab.virsh(host, f"start {guest}")
+    wait_for("the guest runs with it", lambda: lab.guests()[guest]["load"] and lab.guests()[guest]["boot"] not in (None, boot))
 
 
 def probe(lab, **migration):
@@ -157,7 +159,6 @@ def test_full_destination():
         for host in ("hv1", "hv2"):
             add_pool(lab, host)
         add_disk(lab, "hv1", "vm1")
-        wait_for("the guest runs", lambda: lab.guests()["vm1"]["load"] and lab.guests()["vm1"]["up_s"] > 0)
         vm = uuid_of(lab, "hv1", "vm1")
         check_full(lab, vm, "No space left on device", [])
         check_full_service(lab, vm)
@@ -183,7 +184,6 @@ def test_copy():
         for host in ("hv1", "hv2"):
             add_pool(lab, host)
         add_disk(lab, "hv1", "vm1")
-        wait_for("the guest runs", lambda: lab.guests()["vm1"]["load"] and lab.guests()["vm1"]["up_s"] > 0)
         vm = uuid_of(lab, "hv1", "vm1")
         for check in (check_who_may_move, check_foreign_disk, check_copy, check_service):
             check(lab, vm)
