@@ -57,15 +57,16 @@ static const json_t *offer(const struct setup *s, const char *key, unsigned long
 static const char *prompt_of(const struct setup *s, const struct answer *x)
 {
     const struct setup_question *q = x->question;
+    const bool listed = x != &s->answers[NAME] && offer(s, q->key, 1);
     const char *what = x->field->inner ? x->field->inner->fields[0].meaning : x->field->meaning;
 
     what = x->field->type == FIELD_SECRET ? "the password, or the secret of the token (it is not shown)"
                                           : arena_strndup(s->a, what, strcspn(what, ";"));
-    if (offer(s, q->key, 1))
+    if (listed)
         what = arena_printf(s->a, "%s; the number of a line above, or another", what);
     if (x->typed)
         return arena_printf(s->a, "%s [Enter: %s]", what, setup_file_of(s, x) ? "as before" : x->typed);
-    if (offer(s, q->key, 1))
+    if (listed)
         return what;
     return arena_printf(s->a, "%s%s%s%s", what, q->example ? ", such as " : "", q->example ? q->example : "",
                         q->flags & SETUP_OPTIONAL ? " [Enter: none]" : "");
