@@ -141,7 +141,7 @@ static int complain(const struct relay_errand *e, const struct program_result *r
         if (strstr(said->text, complaints[i].words))
             code = complaints[i].code;
     }
-    program_last_line(said, line);
+    program_last_line(said, line, sizeof line);
     if (WIFSIGNALED(status))
         return err_set(err, code, "relay %s: ssh was ended by signal %d", e->relay->host, WTERMSIG(status));
     if (WEXITSTATUS(status) == COMMAND_MISSING)

@@ -185,7 +185,7 @@ static void run_command(const struct config_alarm *t, const struct alarm_message
     int r = program_run(&p, &result);
 
     if (result.errors.text)
-        program_last_line(result.errors.len > 0 ? &result.errors : &result.output, line);
+        program_last_line(result.errors.len > 0 ? &result.errors : &result.output, line, sizeof line);
     if (r == -ETIMEDOUT)
         ret->code =
             err_set(&ret->text, r, "%s has not ended within %d s and was killed", p.argv[0], ALARM_ATTEMPT_S);

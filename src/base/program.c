@@ -169,7 +169,7 @@ void program_result_release(struct program_result *r)
     strbuf_release(&r->errors);
 }
 
-void program_last_line(const struct strbuf *text, char ret[PROGRAM_LINE_MAX])
+void program_last_line(const struct strbuf *text, char *ret, size_t size)
 {
     size_t end = text->len, begin, len = 0;
 
@@ -177,10 +177,13 @@ void program_last_line(const struct strbuf *text, char ret[PROGRAM_LINE_MAX])
         end--;
     for (begin = end; begin > 0 && text->text[begin - 1] != '\n';)
         begin--;
-    for (; begin < end && len + 1 < PROGRAM_LINE_MAX; begin++) {
+    for (; begin < end && len + 1 < size; begin++) {
         unsigned char c = (unsigned char)text->text[begin];
 
         ret[len++] = (char)(c < ' ' || c == 0x7f ? ' ' : c);
     }
+    /* not cut inside of a letter */
+    for (; begin < end && len > 0 && ((unsigned char)text->text[begin] & 0xc0) == 0x80; begin--)
+        len--;
     ret[len] = '\0';
 }

@@ -43,6 +43,6 @@ void program_keep_end(struct strbuf *b, const char *piece, size_t n);
 #define PROGRAM_LINE_MAX 200
 
 /* The last line of a text that is not empty, without control characters, cut to its length. */
-void program_last_line(const struct strbuf *text, char ret[PROGRAM_LINE_MAX]);
+void program_last_line(const struct strbuf *text, char *ret, size_t size);
 
 #endif

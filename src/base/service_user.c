@@ -145,7 +145,9 @@ const char *service_user_advice(const char *path, char ret[SERVICE_USER_ADVICE_M
     (void)getgrgid_r(getegid(), &group, names, sizeof names, &its);
     const char *user = found ? entry.pw_name : "of this process";
 
-    if (getenv("container")) { /* podman sets it, and the image */
+    const char *container = getenv("container"); /* by podman, or the image; LXC is no such one */
+
+    if (container && (strcmp(container, "podman") == 0 || strcmp(container, "oci") == 0)) {
         (void)snprintf(
             ret, SERVICE_USER_ADVICE_MAX,
             "give it the group %u and mode %s outside of the container (chgrp, chmod), for user %.40s",

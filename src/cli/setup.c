@@ -171,15 +171,6 @@ static void add_check(struct setup *s, const char *verdict, const char *text)
     (void)json_array_append_new(s->checks, item);
 }
 
-static const char *last_line(struct strbuf *text)
-{
-    while (text->len > 0 && text->text[text->len - 1] == '\n')
-        text->text[--text->len] = '\0';
-    const char *newline = text->len > 0 ? strrchr(text->text, '\n') : NULL;
-
-    return newline ? newline + 1 : text->text;
-}
-
 /* `ballast check-config --connect`, a process of its own, which becomes the service's user. */
 static void check(struct setup *s)
 {
@@ -191,6 +182,7 @@ static void check(struct setup *s)
                                 arena_printf(s->a, "%s/%s", s->stage, s->name),
                                 NULL};
     struct program_result result = {0};
+    char last[PROGRAM_ERRORS_MAX];
     const json_t *warning;
     size_t i;
 
@@ -203,8 +195,9 @@ static void check(struct setup *s)
     s->checks = checks ? json_incref(checks) : json_array();
     json_array_foreach(json_object_get(reply, "warnings"), i, warning)
         add_check(s, "warning", json_string_value(warning));
+    program_last_line(&result.errors, last, sizeof last);
     if (!checks) /* a mistake of the file */
-        add_check(s, "problem", r < 0 ? strerror(-r) : last_line(&result.errors));
+        add_check(s, "problem", r < 0 ? strerror(-r) : last);
     json_decref(reply);
     program_result_release(&result);
 }

@@ -108,7 +108,7 @@ static void tell_end(struct worker *w, int64_t now_us)
             (void)usleep(1000);
     }
     keep_errors(w);
-    program_last_line(&w->said, last);
+    program_last_line(&w->said, last, sizeof last);
     const char *colon = *last ? ": " : "";
 
     if (end.si_pid == 0)

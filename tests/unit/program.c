@@ -42,7 +42,7 @@ static void test_what_it_reads_and_says(void **state)
 
     assert_true(WIFEXITED(r.status) && WEXITSTATUS(r.status) == 7);
     assert_int_equal(strtol(r.output.text, NULL, 10), sizeof input);
-    program_last_line(&r.errors, line);
+    program_last_line(&r.errors, line, sizeof line);
     assert_string_equal(line, " last one");
     program_result_release(&r);
     /* it need not read */
@@ -94,11 +94,25 @@ static void test_not_started(void **state)
     program_result_release(&r);
 }
 
+/* A line that is too long ends with a whole letter. */
+static void test_last_line(void **state)
+{
+    CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
+    char line[8];
+
+    (void)state;
+    strbuf_puts(&text, "first\n\xc3\xa4\xe2\x82\xac\n\n");
+    for (size_t size = 1; size <= 6; size++) {
+        program_last_line(&text, line, size);
+        assert_string_equal(line, size < 3 ? "" : size < 6 ? "\xc3\xa4" : "\xc3\xa4\xe2\x82\xac");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_what_it_reads_and_says),
                                        cmocka_unit_test(test_floods), cmocka_unit_test(test_ends_in_time),
-                                       cmocka_unit_test(test_not_started)};
+                                       cmocka_unit_test(test_not_started), cmocka_unit_test(test_last_line)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
