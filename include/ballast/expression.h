@@ -94,10 +94,19 @@ static inline bool expression_variable_is_answer(enum expression_variable v)
     return v == VARIABLE_ANSWER || v == VARIABLE_ANSWER_MULTIPLIER;
 }
 
+/* Whether the node is of an operator over the hosts that are ranked. */
+static inline bool expression_is_over_hosts(const struct expression_node *n)
+{
+    return n->kind == EXPRESSION_OPERATOR &&
+           (n->op == OPERATOR_LEAST_OF_HOSTS || n->op == OPERATOR_MOST_OF_HOSTS);
+}
+
+/* Whether moves change what the expression is worth: by a variable, or by which hosts are ranked. */
 static inline bool expression_is_live(const struct expression *x)
 {
     for (uint32_t i = 0; i < x->n; i++)
-        if (x->nodes[i].kind == EXPRESSION_VARIABLE && expression_variable_is_live(x->nodes[i].variable))
+        if ((x->nodes[i].kind == EXPRESSION_VARIABLE && expression_variable_is_live(x->nodes[i].variable)) ||
+            expression_is_over_hosts(&x->nodes[i]))
             return true;
     return false;
 }

@@ -350,6 +350,10 @@
     X(OPERATOR_DIVIDE, "/", "the first by the second; by 0: absent")                                         \
     X(OPERATOR_MIN, "min", "the least of the numbers")                                                       \
     X(OPERATOR_MAX, "max", "the greatest of the numbers")                                                    \
+    X(OPERATOR_FLOOR, "floor", "the greatest whole number that is not above the number")                     \
+    X(OPERATOR_LEAST_OF_HOSTS, "least_of_hosts",                                                             \
+      "the least that the operand is on a host that is ranked, in a score; absent operands do not count")    \
+    X(OPERATOR_MOST_OF_HOSTS, "most_of_hosts", "the greatest such number")                                   \
     X(OPERATOR_NUMBER, "number", "the text as a number; absent if the text is none")                         \
     X(OPERATOR_SPLIT, "split", "the parts of the text between commas")                                       \
     X(OPERATOR_COUNT, "count", "how many values the operand has")                                            \
@@ -412,6 +416,7 @@
     X(NORMALISE_MINMAX, "minmax", "from 0, the least of the hosts, to 1, the greatest; 0 if all are equal")  \
     X(NORMALISE_CLAMP, "clamp", "below 0 becomes 0, above 1 becomes 1")                                      \
     X(NORMALISE_RANK, "rank", "how many hosts have less")                                                    \
+    X(NORMALISE_RANK_HIGH, "rank_high", "how many other hosts have less or as much")                         \
     X(NORMALISE_NONE, "none", "as it is")
 
 /* What a stage of a pipeline binds. */

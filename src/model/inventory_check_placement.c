@@ -166,11 +166,22 @@ static int check_variables(const struct stage_place *s, const char *field, const
     return 0;
 }
 
+static bool is_over_hosts(const struct expression *x)
+{
+    for (uint32_t i = 0; i < x->n; i++)
+        if (expression_is_over_hosts(&x->nodes[i]))
+            return true;
+    return false;
+}
+
 static int check_expressions(const struct stage_place *s)
 {
     const struct stage_facts *x = &s->stages[s->ix];
     int r;
 
+    if (is_over_hosts(&x->filter) || is_over_hosts(&x->count) || is_over_hosts(&x->limit) ||
+        is_over_hosts(&x->per) || is_over_hosts(&x->multiplier) || is_over_hosts(&x->bucket))
+        return refuse_stage(s, "", "least_of_hosts or most_of_hosts, expected them in score only");
     if ((r = check_variables(s, "filter", &x->filter, false, true)) < 0 ||
         (r = check_variables(s, "count", &x->count, true, false)) < 0 ||
         (r = check_variables(s, "limit", &x->limit, false, false)) < 0 ||

@@ -420,16 +420,56 @@ struct naive_rank {
     bool out;
 };
 
+/* The operand that begins with this node, as an expression of its own. */
+static struct expression operand_of(const struct expression *x, uint32_t ix, struct expression_node *nodes)
+{
+    uint32_t n = x->nodes[ix].end - ix;
+
+    for (uint32_t i = 0; i < n; i++) {
+        nodes[i] = x->nodes[ix + i];
+        nodes[i].end -= ix;
+    }
+    return (struct expression){nodes, n};
+}
+
+static double extreme(double best, double v, const struct expression_node *n)
+{
+    return isnan(best) || (n->op == OPERATOR_MOST_OF_HOSTS ? v > best : v < best) ? v : best;
+}
+
+/* Likewise of a score: also the least or most over the hosts that are left, alone or in a difference. */
+static double naive_score(const struct snapshot *s, const struct pipeline *p, const struct expression *x,
+                          uint32_t vm, uint32_t host, const struct naive_rank *r)
+{
+    struct expression_node nodes[2][EXPRESSION_NODES_MAX];
+    const struct expression first = x->n > 1 ? operand_of(x, 1, nodes[0]) : *x;
+    double best = NAN;
+
+    if (expression_is_over_hosts(&x->nodes[0])) {
+        for (uint32_t h = 0; h < s->n_hosts; h++)
+            if (!r[h].out)
+                best = extreme(best, naive_score(s, p, &first, vm, h, r), &x->nodes[0]);
+        return best;
+    }
+    if (x->nodes[0].kind != EXPRESSION_OPERATOR || x->nodes[0].op != OPERATOR_SUBTRACT)
+        return naive_value(s, p, x, vm, host);
+    const struct expression second = operand_of(x, x->nodes[1].end, nodes[1]);
+
+    return naive_score(s, p, &first, vm, host, r) - naive_score(s, p, &second, vm, host, r);
+}
+
 static double naive_normal(const struct stage_facts *stage, const double *v, const struct naive_rank *r,
                            uint32_t n, uint32_t ix)
 {
     double least = stage->least_given ? stage->least : v[ix];
     double most = stage->most_given ? stage->most : v[ix];
     double below = 0;
+    double equal = 0;
 
     for (uint32_t i = 0; i < n; i++) {
         if (r[i].out || isnan(v[i]))
             continue;
+        equal += i != ix && v[i] == v[ix];
         least = v[i] < least ? v[i] : least;
         most = v[i] > most ? v[i] : most;
         below += v[i] < v[ix];
@@ -441,6 +481,8 @@ static double naive_normal(const struct stage_facts *stage, const double *v, con
         return v[ix] < 0 ? 0 : v[ix] > 1 ? 1 : v[ix];
     case NORMALISE_RANK:
         return below;
+    case NORMALISE_RANK_HIGH:
+        return below + equal;
     case NORMALISE_NONE:
     case normalisation_count:
         break;
@@ -478,7 +520,7 @@ static void naive_rank(const struct snapshot *s, uint32_t vm, struct naive_rank 
             continue;
         memcpy(before, r, s->n_hosts * sizeof *r);
         for (uint32_t h = 0; h < s->n_hosts && stage->score.n > 0; h++)
-            v[h] = naive_value(s, p, &stage->score, vm, h);
+            v[h] = naive_score(s, p, &stage->score, vm, h, before);
         for (uint32_t h = 0; h < s->n_hosts; h++) {
             if (stage->bucket.n > 0) {
                 double b = naive_value(s, p, &stage->bucket, vm, h);
@@ -613,6 +655,28 @@ static double naive_then(const struct fit *fit, const struct expression *x, uint
     return NAN;
 }
 
+/* Likewise of a score: also the least or most over the hosts to which the VM may move. */
+static double naive_then_score(const struct fit *fit, const struct expression *x, uint32_t vm, uint32_t host,
+                               bool beside, const bool *in)
+{
+    struct expression_node nodes[2][EXPRESSION_NODES_MAX];
+    const struct expression first = x->n > 1 ? operand_of(x, 1, nodes[0]) : *x;
+    double best = NAN;
+
+    if (expression_is_over_hosts(&x->nodes[0])) {
+        for (uint32_t h = 0; h < fit->snap->n_hosts; h++)
+            if (in[h])
+                best = extreme(best, naive_then(fit, &first, vm, h, false), &x->nodes[0]);
+        return best;
+    }
+    if (x->nodes[0].kind != EXPRESSION_OPERATOR || x->nodes[0].op != OPERATOR_SUBTRACT)
+        return naive_then(fit, x, vm, host, beside);
+    const struct expression second = operand_of(x, x->nodes[1].end, nodes[1]);
+
+    return naive_then_score(fit, &first, vm, host, beside, in) -
+           naive_then_score(fit, &second, vm, host, beside, in);
+}
+
 /* What the stage adds to the score for the value of one host, with those of all. */
 static double naive_part(const struct stage_facts *stage, const double *all, const bool *in, uint32_t n,
                          double v, double by)
@@ -620,10 +684,12 @@ static double naive_part(const struct stage_facts *stage, const double *all, con
     double least = stage->least_given ? stage->least : INFINITY;
     double most = stage->most_given ? stage->most : -INFINITY;
     double below = 0;
+    double equal = -1; /* one is the host itself */
 
     for (uint32_t i = 0; i < n; i++) {
         if (!in[i] || isnan(all[i]))
             continue;
+        equal += all[i] == v;
         least = all[i] < least ? all[i] : least;
         most = all[i] > most ? all[i] : most;
         below += all[i] < v;
@@ -634,6 +700,8 @@ static double naive_part(const struct stage_facts *stage, const double *all, con
         return most > least ? by * (v - least) / (most - least) : 0;
     if (stage->normalise == NORMALISE_CLAMP)
         return by * (v < 0 ? 0 : v > 1 ? 1 : v);
+    if (stage->normalise == NORMALISE_RANK_HIGH)
+        return by * fmax(below + equal, 0);
     return by * (stage->normalise == NORMALISE_RANK ? below : v);
 }
 
@@ -658,7 +726,7 @@ static bool naive_scores(const struct snapshot *s, const struct fit *fit, uint32
             continue;
         any = true;
         for (uint32_t h = 0; h <= s->n_hosts; h++)
-            v[h] = naive_then(fit, &stage->score, vm, h == s->n_hosts ? home : h, h == s->n_hosts);
+            v[h] = naive_then_score(fit, &stage->score, vm, h == s->n_hosts ? home : h, h == s->n_hosts, in);
         for (uint32_t h = 0; h <= s->n_hosts; h++) {
             uint32_t at = h == s->n_hosts ? home : h;
             double by = stage->multiplier.n > 0 ? naive_number(s, &stage->multiplier, vm, at) : 1;

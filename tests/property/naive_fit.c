@@ -435,6 +435,8 @@ static void operate(const struct world *w, uint32_t ix, struct copy *c)
         *c = v[first ? 1 : 2];
     else if (strcmp(op, "given") == 0)
         put_truth(c, v[0].kind != '-');
+    else if (strcmp(op, "floor") == 0)
+        put_number(c, v[0].kind == 'n' ? floor(v[0].number) : NAN);
     else if (strcmp(op, "default") == 0) {
         none(c);
         for (uint32_t i = 0; i < k && c->kind == '-'; i++)

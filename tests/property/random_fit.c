@@ -430,7 +430,13 @@ static void any_count(struct rng *r, struct stage_facts *stage, bool tame, struc
 
 static void any_score(struct rng *r, struct stage_facts *stage, const char *counted, struct arena *a)
 {
-    static const char *const scores[] = {"\"$host.cores\"", "\"$host.attributes.tier\"",
+    static const char *const scores[] = {"\"$host.cores\"",
+                                         "\"$host.attributes.tier\"",
+                                         "[\"floor\",[\"/\",\"$host.attributes.tier\",\"$host.cores\"]]",
+                                         "[\"-\",[\"most_of_hosts\",\"$host.attributes.tier\"],"
+                                         "\"$host.attributes.tier\"]",
+                                         "[\"-\",\"$host.cores\",[\"least_of_hosts\",[\"if\",[\"in\",\"AVX\","
+                                         "\"$host.traits\"],\"$host.cores\",\"none\"]]]",
                                          "[\"if\",[\"in\",\"AVX\",\"$host.traits\"],1,[\"-\",0,1]]",
                                          "[\"-\",\"$host.attributes.tier\",\"$vm.flavor.tier\"]"};
 
@@ -562,7 +568,12 @@ void random_fit(struct rng *r, struct inventory *inv, bool tame, struct arena *a
 static void score_of_move(struct rng *r, struct stage_facts *s, struct arena *a)
 {
     static const char *const scores[] = {
-        "\"$host.attributes.speed\"", "\"$host.cores\"", "\"$host.left.n\"", "\"$host.used.n\"",
+        "\"$host.attributes.speed\"",
+        "\"$host.cores\"",
+        "\"$host.left.n\"",
+        "\"$host.used.n\"",
+        "[\"-\",[\"most_of_hosts\",\"$host.used.n\"],\"$host.used.n\"]",
+        "[\"-\",\"$host.cores\",[\"least_of_hosts\",\"$host.attributes.speed\"]]",
         "[\"if\",[\">=\",\"$host.attributes.speed\",\"$vm.flavor.speed\"],1,0]"};
 
     s->score = read(OF(r, scores), expression_read_number, a);

@@ -310,6 +310,9 @@ static const struct {
      "/pipelines/0/stages/0: limit, per, over or off without count"},
     {"\"pipelines\":[{\"name\":\"p\",\"stages\":[{\"name\":\"s\",\"filter\":true,\"least\":1}]}]",
      "/pipelines/0/stages/0: normalise, multiplier, least or most"},
+    {"\"pipelines\":[{\"name\":\"p\",\"stages\":[{\"name\":\"s\",\"filter\":[\"=\",1,[\"most_of_hosts\",2]]}]"
+     "}]",
+     "/pipelines/0/stages/0: least_of_hosts or most_of_hosts, expected them in score only"},
     {"\"pipelines\":[{\"name\":\"p\",\"stages\":[{\"name\":\"s\",\"score\":1,\"normalise\":\"rank\",\"most\":"
      "1}]}]",
      "/pipelines/0/stages/0: least and most are of minmax"},

@@ -2,7 +2,7 @@
  *
  * Pure, and without allocation: what an expression reads is looked up before, once for each host, each group
  * and each class of VMs, and stands in rows of values. Depth and size are bounded where expressions are read.
- * Equal on all machines: only + - * / and comparisons of numbers, and bytes of texts. */
+ * Equal on all machines: only + - * /, floor and comparisons of numbers, and bytes of texts. */
 #ifndef BALLAST_CORE_FIT_EXPRESSION_H
 #define BALLAST_CORE_FIT_EXPRESSION_H
 
@@ -40,6 +40,8 @@ struct expression_scope {
     uint32_t n_host_groups;
     const struct expression_live *live; /* NULL: what moves change is absent */
     uint32_t vm_ix, host_ix;            /* for it */
+    const double *over_hosts; /* by node: the least or most of the hosts that are ranked, UNKNOWN: absent;
+                                 NULL: none are */
 };
 
 /* The value of a variable of the VM or the host. */

@@ -92,6 +92,7 @@ static void resolve(struct fit *fit, uint32_t stage, enum fit_part part, struct 
             nodes[i].is = sorted_texts(&nodes[i].is, a);
         if (nodes[i].kind == EXPRESSION_OPERATOR)
             ret->asks_groups |= nodes[i].op >= OPERATOR_ANY_GROUP;
+        ret->over_hosts |= expression_is_over_hosts(&nodes[i]);
         if (nodes[i].kind != EXPRESSION_VARIABLE)
             continue;
         if (expression_variable_is_live(nodes[i].variable)) {
@@ -109,6 +110,7 @@ static void resolve(struct fit *fit, uint32_t stage, enum fit_part part, struct 
     }
     for (int o = 0; o < OWNER_COUNT; o++)
         ret->reads[o] = reads[o];
+    ret->live |= ret->over_hosts;
     ret->x = (struct expression){.nodes = nodes, .n = x->n};
     if (x->n > 0 && !ret->live && ret->n_reads[OWNER_VM] == 0)
         ret->known = arena_new(a, struct fit_known);

@@ -55,6 +55,7 @@ struct fit_expression {
     bool asks_unit; /* it reads an external unit's answer, in this column of VMs: */
     uint32_t answer;
     bool live;                  /* moves change it */
+    bool over_hosts;            /* it has an operator over the hosts that are ranked */
     const uint8_t *shapes;      /* by node, of numbers.c; NULL: not to be evaluated in columns */
     const uint32_t *profile;    /* by host: hosts with one number are the same to it */
     const uint32_t *of_profile; /* the first host of each profile */

@@ -46,7 +46,7 @@ struct fit_frozen {
     const struct shared *
         *by_class; /* of pipelines that read nothing that moves change; NULL: not asked for yet */
     struct fit_rows table_keys; /* rows: part and stage, then what the expression reads */
-    const double **tables;      /* by host; UNKNOWN: no number */
+    const double **tables;      /* by host, UNKNOWN: no number; then what operators over hosts are, by node */
     size_t cap_tables;
     struct fit_rows shared_keys; /* rows: the pipeline, its tables, the number of its hosts */
     struct shared **shared;
@@ -68,15 +68,39 @@ static bool buckets_moves(const struct stage_facts *s)
     return s->bucket.n > 0 && s->applies >> FIT_MOVE & 1;
 }
 
-/* ---- values ---- */
+/* ---- hosts ---- */
 
-/* The value of the expression for the VM on its own host, without the VM; UNKNOWN: no number. */
-static double number_at_home(const struct fit_frozen *f, const struct fit_expression *x, uint32_t vm)
+static bool is_in(const uint64_t *hosts, uint32_t h)
 {
-    struct expression_scope scope = fit_live_scope(f->fit, vm, f->fit->snap->vms[vm].host, &f->then->beside);
-    struct value v = expression_value(&x->x, &scope);
+    return hosts[h / 64] >> (h % 64) & 1;
+}
 
-    return v.type == VALUE_NUMBER ? v.number : UNKNOWN;
+/* The number of a bitmap that is equal to the hosts to which filters let the VM move. */
+static uint32_t hosts_of(struct fit_frozen *f, uint32_t vm)
+{
+    const uint64_t *allowed = fit_hosts(f->fit, FIT_MOVE, vm);
+    size_t bytes = f->fit->words * sizeof(uint64_t);
+
+    if (!allowed)
+        return 0; /* f->hosts */
+    for (uint32_t w = 0; w < f->fit->words; w++)
+        f->bits[w] = allowed[w] & f->hosts[w];
+    for (uint32_t i = 0; i < f->n_bitmaps; i++)
+        if (memcmp(f->bitmaps[i], f->bits, bytes) == 0)
+            return i;
+    f->bitmaps = arena_grow(f->a, f->bitmaps, f->n_bitmaps, &f->cap_bitmaps, sizeof(*f->bitmaps));
+    f->bitmaps[f->n_bitmaps] = arena_copy(f->a, f->bits, 1, bytes);
+    return f->n_bitmaps++;
+}
+
+/* 0 for these hosts, UNKNOWN for all others. */
+static const double *left_of(const struct fit_frozen *f, const uint64_t *hosts)
+{
+    double *ret = arena_array(f->a, double, f->fit->snap->n_hosts);
+
+    for (uint32_t h = 0; h < f->fit->snap->n_hosts; h++)
+        ret[h] = is_in(hosts, h) ? 0 : UNKNOWN;
+    return ret;
 }
 
 /* ---- tables ---- */
@@ -118,13 +142,15 @@ static void add_count(const struct fit_frozen *f, const struct expression_node *
 }
 
 /* What tells VMs apart for the expression. Load and free memory are the same to all. */
-static uint32_t table_key(const struct fit_frozen *f, enum fit_part part, uint32_t stage, uint32_t vm)
+static uint32_t table_key(struct fit_frozen *f, enum fit_part part, uint32_t stage, uint32_t vm)
 {
     const struct fit_expression *x = &f->fit->parts[part][stage];
     const struct value *row = f->fit->class_row[f->fit->class_of[vm]];
     uint32_t n = 0;
 
     add_number(f, &n, part * (double)f->fit->snap->n_stages + stage);
+    if (x->over_hosts)
+        add_number(f, &n, hosts_of(f, vm));
     add_reads(f, x, row, &n);
     for (uint32_t i = 0; x->live && i < x->x.n; i++) {
         const struct expression_node *node = &x->x.nodes[i];
@@ -145,21 +171,22 @@ static uint32_t table_of(struct fit_frozen *f, enum fit_part part, uint32_t stag
 
     if (number < known)
         return number;
-    double *of = arena_array(f->a, double, n_hosts);
-    const struct expression_scope scope = fit_live_scope(f->fit, vm, 0, &f->then->all);
+    const struct fit_expression *x = &f->fit->parts[part][stage];
+    double *of = arena_array(f->a, double, (size_t)n_hosts + (x->over_hosts ? x->x.n : 0));
+    struct expression_scope scope = fit_live_scope(f->fit, vm, 0, &f->then->all);
 
-    fit_numbers(f->fit, &f->fit->parts[part][stage], &scope, NULL, n_hosts, f->a, of);
+    if (x->over_hosts) {
+        fit_over_hosts(f->fit, x, &scope, NULL, left_of(f, f->bitmaps[hosts_of(f, vm)]), n_hosts, of,
+                       of + n_hosts);
+        scope.over_hosts = of + n_hosts;
+    }
+    fit_numbers(f->fit, x, &scope, NULL, n_hosts, f->a, of);
     f->tables = arena_grow(f->a, f->tables, known, &f->cap_tables, sizeof(*f->tables));
     f->tables[number] = of;
     return number;
 }
 
 /* ---- scores ---- */
-
-static bool is_in(const uint64_t *hosts, uint32_t h)
-{
-    return hosts[h / 64] >> (h % 64) & 1;
-}
 
 static void find_scale(const struct fit_frozen *f, const uint64_t *hosts, struct scoring *s)
 {
@@ -176,12 +203,13 @@ static void find_scale(const struct fit_frozen *f, const uint64_t *hosts, struct
     s->most = fmax(s->most, s->least);
 }
 
-static double rank_of(const struct fit_frozen *f, const uint64_t *hosts, const struct scoring *s, double v)
+static double rank_of(const struct fit_frozen *f, const uint64_t *hosts, const struct scoring *s, double v,
+                      bool or_equal)
 {
     double less = 0;
 
     for (uint32_t h = 0; h < f->fit->snap->n_hosts; h++)
-        less += is_in(hosts, h) && s->value[h] < v;
+        less += is_in(hosts, h) && (s->value[h] < v || (or_equal && s->value[h] == v));
     return less;
 }
 
@@ -212,7 +240,10 @@ static double part_of_score(const struct fit_frozen *f, const uint64_t *hosts, c
         v = fmin(fmax(v, 0), 1);
         break;
     case NORMALISE_RANK:
-        v = rank_of(f, hosts, s, v);
+        v = rank_of(f, hosts, s, v, false);
+        break;
+    case NORMALISE_RANK_HIGH: /* without the host itself */
+        v = fmax(rank_of(f, hosts, s, v, true) - 1, 0);
         break;
     case NORMALISE_NONE:
     case normalisation_count:
@@ -251,24 +282,6 @@ static void sum_up(const struct fit_frozen *f, struct shared *s)
     for (uint32_t h = 0; h < n_hosts; h++)
         sum[h] = scaled(s, sum[h]);
     s->sum = sum;
-}
-
-/* The number of a bitmap that is equal to the hosts to which filters let the VM move. */
-static uint32_t hosts_of(struct fit_frozen *f, uint32_t vm)
-{
-    const uint64_t *allowed = fit_hosts(f->fit, FIT_MOVE, vm);
-    size_t bytes = f->fit->words * sizeof(uint64_t);
-
-    if (!allowed)
-        return 0; /* f->hosts */
-    for (uint32_t w = 0; w < f->fit->words; w++)
-        f->bits[w] = allowed[w] & f->hosts[w];
-    for (uint32_t i = 0; i < f->n_bitmaps; i++)
-        if (memcmp(f->bitmaps[i], f->bits, bytes) == 0)
-            return i;
-    f->bitmaps = arena_grow(f->a, f->bitmaps, f->n_bitmaps, &f->cap_bitmaps, sizeof(*f->bitmaps));
-    f->bitmaps[f->n_bitmaps] = arena_copy(f->a, f->bits, 1, bytes);
-    return f->n_bitmaps++;
 }
 
 /* numbers: of the tables of each scoring stage of the pipeline (its multiplier's after it; 0: none), then of
@@ -335,13 +348,20 @@ static const struct shared *find_shared(struct fit_frozen *f, uint32_t vm)
 
 /* ---- a VM ---- */
 
-/* The value of a part of a stage on the VM's own host, without the VM. */
-static double value_at_home(const struct fit_frozen *f, enum fit_part part, uint32_t stage, uint32_t vm)
+/* The value of a part of a stage on the VM's own host, without the VM; UNKNOWN: no number. */
+static double value_at_home(struct fit_frozen *f, enum fit_part part, uint32_t stage, uint32_t vm)
 {
-    return number_at_home(f, &f->fit->parts[part][stage], vm);
+    const struct fit_expression *x = &f->fit->parts[part][stage];
+    struct expression_scope scope = fit_live_scope(f->fit, vm, f->fit->snap->vms[vm].host, &f->then->beside);
+
+    if (x->over_hosts)
+        scope.over_hosts = f->tables[table_of(f, part, stage, vm)] + f->fit->snap->n_hosts;
+    struct value v = expression_value(&x->x, &scope);
+
+    return v.type == VALUE_NUMBER ? v.number : UNKNOWN;
 }
 
-static double part_at_home(const struct fit_frozen *f, const struct shared *s, uint32_t k, uint32_t vm)
+static double part_at_home(struct fit_frozen *f, const struct shared *s, uint32_t k, uint32_t vm)
 {
     const struct scoring *x = &s->scores[k];
     double by = x->multiplier ? value_at_home(f, PART_MULTIPLIER, x->stage, vm) : 1;
@@ -349,7 +369,7 @@ static double part_at_home(const struct fit_frozen *f, const struct shared *s, u
     return part_of_score(f, s->hosts, x, value_at_home(f, PART_SCORE, x->stage, vm), by);
 }
 
-static void fill_home(const struct fit_frozen *f, uint32_t vm, struct own *o)
+static void fill_home(struct fit_frozen *f, uint32_t vm, struct own *o)
 {
     const struct shared *s = o->shared;
     double *buckets = arena_array(f->a, double, s->n_buckets);

@@ -228,6 +228,11 @@ static void node_values(const struct block *b, uint32_t ix, double *ret)
         for (uint32_t i = 0; i < b->n; i++)
             ret[i] = !(ret[i] == 1);
         return;
+    case OPERATOR_FLOOR:
+        operand(b, ix + 1, false, ret);
+        for (uint32_t i = 0; i < b->n; i++)
+            ret[i] = floor(ret[i]);
+        return;
     case OPERATOR_GIVEN:
         operand(b, ix + 1, false, ret);
         for (uint32_t i = 0; i < b->n; i++)
@@ -246,6 +251,7 @@ struct asked {
     const struct fit_expression *x;
     const struct expression_scope *of;
     bool truths;
+    uint32_t root; /* the node that is asked for */
 };
 
 static double answer_of(const struct asked *q, const struct value *v)
@@ -261,7 +267,8 @@ static double on_host(const struct asked *q, uint32_t host)
 
     scope.live = q->of->live;
     scope.vm_ix = q->of->vm_ix;
-    struct value v = expression_value(&q->x->x, &scope);
+    scope.over_hosts = q->of->over_hosts;
+    struct value v = expression_part_value(&q->x->x, q->root, &scope);
 
     return answer_of(q, &v);
 }
@@ -353,22 +360,22 @@ static void by_column(const struct asked *q, const uint32_t *hosts, uint32_t n, 
                                 .first = from,
                                 .n = n - from < BLOCK ? n - from : BLOCK};
 
-        node_values(&b, 0, ret + from);
+        node_values(&b, q->root, ret + from);
     }
 }
 
 static void find_numbers(const struct fit *fit, const struct fit_expression *x,
-                         const struct expression_scope *of, const uint32_t *hosts, uint32_t n,
+                         const struct expression_scope *of, uint32_t root, const uint32_t *hosts, uint32_t n,
                          struct arena *a, double *ret)
 {
-    const struct asked q = {fit, x, of, false};
+    const struct asked q = {fit, x, of, false, root};
 
-    if (x->shapes && x->shapes[0] == SHAPE_NUMBER) {
+    if (x->shapes && x->shapes[root] == SHAPE_NUMBER) {
         by_column(&q, hosts, n, a, ret);
     } else if (x->shapes) { /* the same on all hosts; a truth is no number */
         struct value v = {.type = VALUE_ABSENT};
-        if (x->shapes[0] == SHAPE_FIXED)
-            v = expression_value(&x->x, of);
+        if (x->shapes[root] == SHAPE_FIXED)
+            v = expression_part_value(&x->x, root, of);
         for (uint32_t i = 0; i < n; i++)
             ret[i] = answer_of(&q, &v);
     } else if (x->profile) {
@@ -392,7 +399,7 @@ static const double *known_numbers(const struct fit *fit, const struct fit_expre
     }
     double *numbers = arena_array(fit->a, double, fit->snap->n_hosts);
 
-    find_numbers(fit, x, of, NULL, fit->snap->n_hosts, fit->a, numbers);
+    find_numbers(fit, x, of, 0, NULL, fit->snap->n_hosts, fit->a, numbers);
     known->numbers = numbers;
     return numbers;
 }
@@ -403,11 +410,32 @@ void fit_numbers(const struct fit *fit, const struct fit_expression *x, const st
     const double *numbers = known_numbers(fit, x, of);
 
     if (!numbers) {
-        find_numbers(fit, x, of, hosts, n, a, ret);
+        find_numbers(fit, x, of, 0, hosts, n, a, ret);
         return;
     }
     for (uint32_t i = 0; i < n; i++)
         ret[i] = numbers[hosts ? hosts[i] : i];
+}
+
+void fit_over_hosts(const struct fit *fit, const struct fit_expression *x, const struct expression_scope *of,
+                    const uint32_t *hosts, const double *left, uint32_t n, double *values, double *ret)
+{
+    struct expression_scope scope = *of;
+
+    scope.over_hosts = ret;
+    for (uint32_t ix = x->x.n; ix-- > 0;) { /* one within another comes first */
+        bool least = x->x.nodes[ix].op == OPERATOR_LEAST_OF_HOSTS;
+        double best = UNKNOWN;
+
+        if (!expression_is_over_hosts(&x->x.nodes[ix]))
+            continue;
+        find_numbers(fit, x, &scope, ix + 1, hosts, n, NULL, values); /* no arena: as x is live */
+        for (uint32_t i = 0; i < n; i++) {
+            double v = values[i] + left[i];
+            best = isnan(best) || (least ? v < best : v > best) ? v : best;
+        }
+        ret[ix] = best;
+    }
 }
 
 /* ---- truths of all hosts, a bit each ---- */
@@ -464,7 +492,7 @@ static void bits_of_profiles(const struct asked *q, uint32_t n, struct arena *a,
 void fit_truths(const struct fit *fit, const struct fit_expression *x, const struct expression_scope *of,
                 struct arena *a, uint64_t *ret)
 {
-    const struct asked q = {fit, x, of, true};
+    const struct asked q = {fit, x, of, true, 0};
     uint32_t n = fit->snap->n_hosts;
 
     if (x->shapes && x->shapes[0] == SHAPE_TRUTH) {

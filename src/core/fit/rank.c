@@ -43,6 +43,7 @@ struct ranking_stage {
     bool live, live_by;      /* moves change the values, or the multiplier */
     double *values;          /* of a score or bucket, by host; UNKNOWN: no number */
     double *by;              /* of the multiplier; NULL: 1 */
+    double *over;            /* of a score: what its operators over hosts are; NULL: it has none */
     double *parts;           /* what the score adds on each host; 0 where it is no number */
     double least, most;      /* the scale of the parts */
     bool rescale;            /* values that the scale depends on have changed */
@@ -57,11 +58,12 @@ struct extremes {
 #define BLOCK 64u /* hosts of which the extremes are kept */
 
 /* The numbers that the expression is on hosts from ... from + n - 1 of the ranking. */
-static void numbers_on(const struct fit_ranking *r, const struct fit_expression *x, uint32_t from, uint32_t n,
-                       struct arena *scratch, double *ret)
+static void numbers_on(const struct fit_ranking *r, const struct fit_expression *x, const double *over,
+                       uint32_t from, uint32_t n, struct arena *scratch, double *ret)
 {
-    const struct expression_scope of = fit_live_scope(r->fit, r->vm, 0, &r->live);
+    struct expression_scope of = fit_live_scope(r->fit, r->vm, 0, &r->live);
 
+    of.over_hosts = over;
     fit_numbers(r->fit, x, &of, r->hosts + from, n, scratch, ret + from);
 }
 
@@ -75,7 +77,7 @@ static const struct fit_expression *value_expression(const struct fit_ranking *r
 static void find_values(const struct fit_ranking *r, const struct ranking_stage *s, uint32_t from, uint32_t n,
                         struct arena *scratch)
 {
-    numbers_on(r, value_expression(r, s), from, n, scratch, s->values);
+    numbers_on(r, value_expression(r, s), s->over, from, n, scratch, s->values);
     for (uint32_t i = from; s->kind == STAGE_BUCKET && i < from + n; i++)
         s->values[i] = isnan(s->values[i]) ? INFINITY : s->values[i];
 }
@@ -96,7 +98,9 @@ static void add_stage(struct fit_ranking *r, uint32_t stage, struct arena *a)
 
     s->live = x->live;
     s->values = arena_array(a, double, r->n);
-    find_values(r, s, 0, r->n, a);
+    s->over = x->over_hosts ? arena_array(a, double, x->x.n) : NULL;
+    if (!s->over) /* else when it is known which hosts are left */
+        find_values(r, s, 0, r->n, a);
     if (s->kind == STAGE_BUCKET) {
         r->buckets[r->n_buckets++] = s->values;
         return;
@@ -106,7 +110,20 @@ static void add_stage(struct fit_ranking *r, uint32_t stage, struct arena *a)
     s->live_by = by->live;
     s->by = is->multiplier.n > 0 ? arena_array(a, double, r->n) : NULL;
     if (s->by)
-        numbers_on(r, by, 0, r->n, a, s->by);
+        numbers_on(r, by, NULL, 0, r->n, a, s->by);
+}
+
+/* Of a score with operators over hosts: these, then all values. False: it has none. */
+static bool find_over_hosts(const struct fit_ranking *r, struct ranking_stage *s)
+{
+    const struct expression_scope of = fit_live_scope(r->fit, r->vm, 0, &r->live);
+
+    if (!s->over)
+        return false;
+    fit_over_hosts(r->fit, value_expression(r, s), &of, r->hosts, r->left, r->n, r->sorted, s->over);
+    find_values(r, s, 0, r->n, NULL);
+    s->rescale = true;
+    return true;
 }
 
 /* ---- scores ---- */
@@ -123,15 +140,20 @@ static uint32_t sort_values(const struct fit_ranking *r, const struct ranking_st
     return n;
 }
 
-/* How many of them are less. */
-static double rank_of(const double *sorted, uint32_t n, double v)
+static bool ranks(enum normalisation how)
+{
+    return how == NORMALISE_RANK || how == NORMALISE_RANK_HIGH;
+}
+
+/* How many of them are less, or also as much. */
+static double rank_of(const double *sorted, uint32_t n, double v, bool or_equal)
 {
     uint32_t low = 0;
     uint32_t high = n;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (sorted[middle] < v)
+        if (sorted[middle] < v || (or_equal && sorted[middle] == v))
             low = middle + 1;
         else
             high = middle;
@@ -222,7 +244,12 @@ static void find_parts(const struct fit_ranking *r, const struct ranking_stage *
         break;
     case NORMALISE_RANK:
         for (uint32_t i = from; i < to; i++)
-            parts[i] = isnan(s->values[i]) ? UNKNOWN : rank_of(r->sorted, r->n_sorted, s->values[i]);
+            parts[i] = isnan(s->values[i]) ? UNKNOWN : rank_of(r->sorted, r->n_sorted, s->values[i], false);
+        break;
+    case NORMALISE_RANK_HIGH: /* without the host itself */
+        for (uint32_t i = from; i < to; i++)
+            parts[i] =
+                isnan(s->values[i]) ? UNKNOWN : rank_of(r->sorted, r->n_sorted, s->values[i], true) - 1;
         break;
     case NORMALISE_NONE:
     case normalisation_count:
@@ -251,9 +278,9 @@ static bool rescale(struct fit_ranking *r, struct ranking_stage *s, bool all)
     if (!s->rescale)
         return false;
     s->rescale = false;
-    if (is->normalise == NORMALISE_RANK)
+    if (ranks(is->normalise))
         r->n_sorted = sort_values(r, s, r->sorted);
-    return is->normalise == NORMALISE_RANK || s->least != least || s->most != most;
+    return ranks(is->normalise) || s->least != least || s->most != most;
 }
 
 static void add_parts(const struct fit_ranking *r, const double *parts, uint32_t from, uint32_t to)
@@ -327,6 +354,7 @@ static void score_all(struct fit_ranking *r)
         struct ranking_stage *s = &r->stages[k];
 
         s->rescale = true;
+        (void)find_over_hosts(r, s);
         if (s->kind == STAGE_CUT)
             cut(r, &r->fit->snap->stages[s->stage].is.cut);
         if (s->kind != STAGE_SCORE)
@@ -349,7 +377,8 @@ static void score_changed(struct fit_ranking *r)
 
     for (uint32_t k = 0; k < r->n_stages; k++) {
         struct ranking_stage *s = &r->stages[k];
-        bool other = s->kind == STAGE_SCORE && rescale(r, s, false);
+        bool over = find_over_hosts(r, s);
+        bool other = (s->kind == STAGE_SCORE && rescale(r, s, over)) || over;
 
         if (other)
             find_parts(r, s, 0, r->n);
@@ -414,13 +443,15 @@ size_t fit_ranking_bytes(const struct fit *fit, uint32_t vm, uint32_t n)
     const struct pipeline *p = pipeline_of(fit, vm);
     size_t columns = 4; /* the three below, and the hosts that change */
     size_t blocks = 0;
+    size_t nodes = 0; /* of scores with operators over hosts */
 
     for (uint32_t i = 0; p && i < p->n; i++) {
         const struct stage_facts *is = &fit->snap->stages[p->first + i].is;
         columns += is->bucket.n > 0 ? 1u : is->score.n > 0 ? 2u + (is->multiplier.n > 0) : 0u;
         blocks += is->score.n > 0;
+        nodes += fit->parts[PART_SCORE][p->first + i].over_hosts ? is->score.n + PIECE : 0;
     }
-    return columns * (n * sizeof(double) + PIECE) +
+    return columns * (n * sizeof(double) + PIECE) + nodes * sizeof(double) +
            blocks * ((n / BLOCK + 1) * sizeof(struct extremes) + PIECE) +
            (p ? p->n : 0) * (sizeof(struct ranking_stage) + sizeof(double *)) + sizeof(struct fit_ranking) +
            8 * PIECE;
@@ -455,7 +486,7 @@ static bool bounds_scale(const struct fit_ranking *r, const struct ranking_stage
 {
     double v = s->values[i] + r->left[i];
 
-    return v <= s->least || v >= s->most || r->fit->snap->stages[s->stage].is.normalise == NORMALISE_RANK;
+    return v <= s->least || v >= s->most || ranks(r->fit->snap->stages[s->stage].is.normalise);
 }
 
 void fit_ranking_renew(struct fit_ranking *r, uint32_t i, bool candidate)
@@ -470,7 +501,7 @@ void fit_ranking_renew(struct fit_ranking *r, uint32_t i, bool candidate)
         if (s->live) /* without scratch: only what moves do not change needs it */
             find_values(r, s, i, 1, NULL);
         if (s->live_by && s->by)
-            numbers_on(r, &r->fit->parts[PART_MULTIPLIER][s->stage], i, 1, NULL, s->by);
+            numbers_on(r, &r->fit->parts[PART_MULTIPLIER][s->stage], NULL, i, 1, NULL, s->by);
         s->rescale |= s->kind == STAGE_SCORE && bounds_scale(r, s, i);
     }
     if (!r->has_changed[i])

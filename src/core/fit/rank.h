@@ -47,8 +47,9 @@ struct fit_ranking {
     uint32_t n_stages;
     const struct pick_facts *shuffle; /* NULL: hosts of equal score are not shuffled */
     bool cuts, scored;
-    double *left;   /* by host: 0, or UNKNOWN: no candidate, or cut */
-    double *sorted; /* scratch: the values of a score that ranks */
+    double *left; /* by host: 0, or UNKNOWN: no candidate, or cut */
+    double
+        *sorted; /* scratch, by host: the values of a score that ranks, or that an operator over hosts has */
     uint32_t n_sorted;
     uint32_t *changed; /* hosts since the last scoring */
     uint32_t n_changed;

@@ -115,6 +115,8 @@ static enum shape shape_of_operator(const struct shaping *s, uint32_t ix)
 
     if (n->op >= OPERATOR_ANY_GROUP)
         return SHAPE_OTHER;
+    if (expression_is_over_hosts(n))
+        return is_number(s, ix + 1) ? SHAPE_FIXED : SHAPE_OTHER;
     if (all_have(s, ix, SHAPE_FIXED))
         return SHAPE_FIXED;
     if (!expression_is_live(s->x) && is_among(s, ix))
@@ -144,6 +146,7 @@ static enum shape shape_of_operator(const struct shaping *s, uint32_t ix)
     case OPERATOR_DIVIDE:
     case OPERATOR_MIN:
     case OPERATOR_MAX:
+    case OPERATOR_FLOOR:
     case OPERATOR_NUMBER:
         return all_have(s, ix, SHAPE_NUMBER) ? SHAPE_NUMBER : SHAPE_OTHER;
     default:
