@@ -8,6 +8,7 @@
 #include "core/plan/pass_state.h"
 #include "dialect/flexiant/flexiant.h"
 #include "dialect/nova/nova.h"
+#include "dialect/ovirt/ovirt.h"
 #include "model/named.h"
 #include "model/snapshot_json.h"
 #include "render/table.h"
@@ -29,6 +30,7 @@ struct dialect {
 static const struct dialect dialects[] = {
     {"nova", nova_compile, NULL},
     {"flexiant", flexiant_compile, flexiant_show_customer},
+    {"ovirt", ovirt_compile, NULL},
 };
 
 static const struct dialect *dialect_of(const char *path, const json_t *cloud)
@@ -39,7 +41,7 @@ static const struct dialect *dialect_of(const char *path, const json_t *cloud)
     for (size_t i = 0; i < COUNT_OF(dialects); i++)
         if (!member || (name && strcmp(dialects[i].name, name) == 0))
             return &dialects[i];
-    cli_error("%s: /dialect: expected \"nova\" or \"flexiant\"", path);
+    cli_error("%s: /dialect: expected \"nova\", \"flexiant\" or \"ovirt\"", path);
     return NULL;
 }
 
@@ -172,13 +174,16 @@ static enum exit_code verb_fit_run(const struct args *args, struct arena *a, str
 
 const struct verb verb_fit = {
     .name = "fit",
-    .summary = "Check, show or compile placement rules of OpenStack Nova or Flexiant.",
+    .summary = "Check, show or compile placement rules of OpenStack Nova, Flexiant or oVirt.",
     .more =
         "FILE is a JSON object; - reads standard input. With nova.conf and the lists of the OpenStack API it "
         "is a cloud of Nova: hypervisors, aggregates, flavors, images, servers, server_groups, and server "
         "for a request. With \"dialect\": \"flexiant\" it is one of Flexiant: clusters, nodes, "
         "billing_entities, customers, product_offers, images, vdcs, networks, servers, settings, and the "
-        "placement keys on them. Several files, or a folder, are one cloud: nova.conf itself, answers of the "
+        "placement keys on them. With \"dialect\": \"ovirt\" it is one of oVirt, in the words of its REST "
+        "API: "
+        "clusters, scheduling_policies, hosts, vms, affinity_groups and affinity_labels. Several files, or a "
+        "folder, are one cloud: nova.conf itself, answers of the "
         "API such as "
         "servers.json, or lists named by their files.\n"
         "\n"

@@ -9,6 +9,7 @@
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "dialect/nova/nova.h"
+#include "dialect/ovirt/ovirt.h"
 #include "render/render.h"
 
 #include <errno.h>
@@ -39,7 +40,10 @@ static const struct option_spec options[] = {
     [OPT_SET] = {"set", "KEY=VALUE", OPTION_REPEATS, "override one setting"},
     [OPT_APPLY] = {"apply", NULL, 0,
                    "power the VMs on, all or none: only VM..., with the service's settings"},
-    [OPT_PIPELINE] = {"pipeline", "nova", 0, "place a request of OpenStack by Nova's filters and weighers"},
+    [OPT_PIPELINE] =
+        {"pipeline", "nova|ovirt", 0,
+         "place a request of OpenStack by Nova's filters and weighers, or VMs of a cloud of oVirt "
+         "by the scheduling policies of its clusters"},
     [OPT_REQUEST] = {"request", "FILE", 0,
                      "with --pipeline: the body of POST /servers, or server_id and the body of POST "
                      "/servers/ID/action; - reads standard input"},
@@ -161,6 +165,25 @@ static enum exit_code read_nova(const struct args *args, struct arena *a, struct
     return cli_change_settings(&args->options[OPT_SET], a, ret_policy);
 }
 
+/* ---- a cloud of oVirt ---- */
+
+static enum exit_code read_ovirt(const struct args *args, struct arena *a, struct policy *ret_policy,
+                                 struct vms_to_place *ret)
+{
+    const struct option_values *paths = &args->options[OPT_CLOUD];
+    struct snapshot *cluster = arena_new(a, struct snapshot);
+    CLEANUP(json_decrefp) json_t *cloud = NULL;
+    enum exit_code code = cli_read_cloud(paths->items, paths->n, a, &cloud);
+
+    if (code != EXIT_DONE ||
+        (code = cli_compile_cloud(ovirt_compile, cloud, paths->items[0], a, cluster)) != EXIT_DONE)
+        return code;
+    *ret_policy = *cluster->policy;
+    if ((code = cli_find_vms(args->operands, args->n_operands, cluster, a, ret)) != EXIT_DONE)
+        return code;
+    return cli_change_settings(&args->options[OPT_SET], a, ret_policy);
+}
+
 /* ---- a snapshot ---- */
 
 static enum exit_code read_input(const struct args *args, struct arena *a, struct policy *ret_policy,
@@ -217,10 +240,16 @@ static enum exit_code check_pipeline(const struct args *args)
                             options[without[i]].name);
     if (!pipeline)
         return EXIT_DONE;
-    if (strcmp(pipeline, "nova") != 0)
-        cli_error("ballast place: --pipeline is \"%s\", expected nova", pipeline);
-    else if (args->n_operands > 0 || args->options[OPT_REQUEST].n == 0)
-        cli_error("ballast place: --pipeline takes --request FILE and no VM, see ballast place --help");
+    bool ovirt = strcmp(pipeline, "ovirt") == 0;
+    bool asks_nova =
+        args->options[OPT_REQUEST].n + args->options[OPT_PROJECT].n + args->options[OPT_NUM_INSTANCES].n > 0;
+
+    if (!ovirt && strcmp(pipeline, "nova") != 0)
+        cli_error("ballast place: --pipeline is \"%s\", expected nova or ovirt", pipeline);
+    else if (ovirt && (args->n_operands == 0 || args->options[OPT_CLOUD].n == 0 || asks_nova))
+        cli_error("ballast place: --pipeline ovirt takes --cloud PATH and VM..., see ballast place --help");
+    else if (!ovirt && (args->n_operands > 0 || args->options[OPT_REQUEST].n == 0))
+        cli_error("ballast place: --pipeline nova takes --request FILE and no VM, see ballast place --help");
     else
         return EXIT_DONE;
     return EXIT_WRONG;
@@ -252,9 +281,11 @@ static enum exit_code place_in_snapshot(const struct args *args, struct arena *a
     struct place_words words;
     struct plan plan;
     struct err err = {0};
-    bool nova = args->options[OPT_PIPELINE].n > 0;
-    enum exit_code code =
-        nova ? read_nova(args, a, &policy, &vms, &words) : read_input(args, a, &policy, &vms);
+    const char *pipeline = args_value(args, OPT_PIPELINE, "");
+    bool nova = strcmp(pipeline, "nova") == 0;
+    enum exit_code code = nova        ? read_nova(args, a, &policy, &vms, &words)
+                          : *pipeline ? read_ovirt(args, a, &policy, &vms)
+                                      : read_input(args, a, &policy, &vms);
 
     if (code != EXIT_DONE)
         return code;
@@ -373,6 +404,9 @@ const struct verb verb_place = {
         "server.json --num-instances 3`. A server that is there moves by {\"server_id\": ID, \"migrate\": "
         "null}; "
         "likewise os-migrateLive, resize, evacuate, unshelve and rebuild.\n"
+        "--pipeline ovirt places VMs of a cloud of oVirt that are down, by the policy of their cluster: "
+        "`ballast "
+        "place --pipeline ovirt --cloud cloud.json VM`.\n"
         "\n"
         "Several VMs are placed together. Each is assumed to use its configured memory and a core "
         "for each vCPU. NEEDS: actions that must be done first, such as moving another VM or "

@@ -7,6 +7,7 @@ from tree import ROOT, end, text_of
 
 # README, the letter of its numbers and the last one, the file of tests that are named without one
 TABLES = (('src/dialect/nova/README.md', 'N', 48, None), ('src/dialect/flexiant/README.md', 'F', 15, 'tests/cli/flexiant.py'),
+          ('src/dialect/ovirt/README.md', 'O', 16, 'tests/property/ovirt.py'),
           ('tests/peers/proxmox/complaints.md', 'P', 15, 'tests/peers/test_proxmox_complaints.py'))
 GENERATORS = {'tests/peers/test_nova_oracle.py': 'tests/peers/nova_clouds.py', 'tests/peers/test_nova_weighers.py': 'tests/peers/nova_weigher_clouds.py'}
 

@@ -42,7 +42,7 @@ def test_files():
 def test_usage():
     of = json.dumps(cloud())
     for arguments, part in ((['--request', '-', 'v1'], '--request has no meaning without --pipeline'), (['--pipeline', 'nova'], '--request FILE'),
-                            (['--pipeline', 'ovirt', '--request', '-'], 'expected nova'), (['--pipeline', 'nova', '--request', '-', '--num-instances', '0'], 'at least 1'),
+                            (['--pipeline', 'flexiant', '--request', '-'], 'expected nova or ovirt'), (['--pipeline', 'nova', '--request', '-', '--num-instances', '0'], 'at least 1'),
                             (['--pipeline', 'nova', '--request', '-', '--snapshot', 'x'], '--snapshot has no meaning with --pipeline')):
         done = run('place', *arguments, stdin=of)
         check(f'place {arguments}', done.returncode == 2 and part in done.stderr, done.stderr)

@@ -11,6 +11,7 @@ OF_OTHERS = {
     'flexiant': ['conf/examples/flexiant.json'],
     'json': ['conf/schema/*.json', 'tests/scenarios/input/*/snapshot.json', 'tests/scenarios/place/refused/*.json'],
     'libvirt_xml': ['tests/replies/libvirt/*.xml'],
+    'ovirt': ['conf/examples/ovirt.json'],
     'scenario': ['conf/examples/simulate-*.yaml'],
     'snapshot': ['tests/scenarios/input/*/snapshot.json', 'tests/scenarios/settings/*/snapshot.json',
                  'tests/scenarios/ha/percent-*/snapshot.json', 'tests/scenarios/power/quiet-then-surge/snapshot.json',

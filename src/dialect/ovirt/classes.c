@@ -1,0 +1,108 @@
+/* classes.c: makes expressions of conditions (predicates.c). Hosts with the same answers for all VMs are one
+ * class of it. So a filter is: the host's class is among those that the VM's hint lists. */
+#include "base/cleanup.h"
+#include "dialect/ovirt/internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- classes of hosts ---- */
+
+/* The class of each host, by the answers for all VMs ('0' or '1' each); one of each in ret_first. */
+static uint32_t find_classes(const struct compiler *m, char *const *answers, uint32_t *of_host,
+                             uint32_t *ret_first)
+{
+    CLEANUP(json_decrefp) json_t *by_answers = json_object();
+    uint32_t n = 0;
+
+    for (uint32_t h = 0; h < m->c->hosts.n; h++) {
+        const json_t *known = json_object_get(by_answers, answers[h]);
+
+        of_host[h] = known ? (uint32_t)json_integer_value(known) : n;
+        if (!known) {
+            (void)json_object_set_new(by_answers, answers[h], json_integer(n));
+            ret_first[n++] = h;
+        }
+    }
+    return n;
+}
+
+/* The classes that pass, or those that do not where these are fewer. */
+static json_t *list_classes(char *const *answers, const uint32_t *first, uint32_t n, uint32_t vm,
+                            bool *ret_keeps)
+{
+    json_t *lists[2] = {json_array(), json_array()};
+
+    for (uint32_t i = 0; i < n; i++) {
+        char number[16];
+        (void)snprintf(number, sizeof number, "%u", i);
+        (void)json_array_append_new(lists[answers[first[i]][vm] == '1'], json_string(number));
+    }
+    *ret_keeps = json_array_size(lists[1]) <= json_array_size(lists[0]) || json_array_size(lists[0]) == 0;
+    json_decref(lists[!*ret_keeps]);
+    if (*ret_keeps && json_array_size(lists[1]) == n) { /* all pass */
+        json_decref(lists[1]);
+        return NULL;
+    }
+    return lists[*ret_keeps];
+}
+
+static char *const *ask(const struct compiler *m, size_t k)
+{
+    char **answers = arena_array(m->c->a, char *, m->c->hosts.n);
+
+    for (uint32_t h = 0; h < m->c->hosts.n; h++) {
+        answers[h] = arena_array(m->c->a, char, (size_t)m->c->vms.n + 1);
+        for (uint32_t i = 0; i < m->c->vms.n; i++) {
+            const struct pair p = {m->c, VM(m->c, i), HOST(m->c, h)};
+            answers[h][i] = predicates[k].passes(&p) ? '1' : '0';
+        }
+    }
+    return answers;
+}
+
+/* Sets the attributes and hints of the predicate; whether any host is refused. */
+static bool set_classes(struct compiler *m, size_t k)
+{
+    const struct cloud *c = m->c;
+    const char *name = predicates[k].name;
+    uint32_t *of_host = arena_array(c->a, uint32_t, c->hosts.n);
+    uint32_t *first = arena_array(c->a, uint32_t, c->hosts.n);
+    char *const *answers = ask(m, k);
+    uint32_t n_classes = find_classes(m, answers, of_host, first);
+    bool any = false;
+
+    for (uint32_t i = 0; i < c->vms.n; i++) {
+        bool keeps = true;
+        json_t *list = list_classes(answers, first, n_classes, i, &keeps);
+
+        if (list)
+            (void)json_object_set_new(m->hints[i],
+                                      arena_printf(c->a, "%s %s", name, keeps ? "keeps" : "refuses"), list);
+        any = any || list;
+    }
+    for (uint32_t h = 0; any && h < c->hosts.n; h++)
+        (void)json_object_set_new(m->attributes[h], name, json_string(arena_printf(c->a, "%u", of_host[h])));
+    return any;
+}
+
+json_t *classes_expression(struct compiler *m, const char *name)
+{
+    const json_t *known = json_object_get(m->known, name);
+    size_t k = 0;
+
+    while (strcmp(predicates[k].name, name) != 0)
+        k++;
+    if (!known) {
+        (void)json_object_set_new(m->known, name, json_boolean(set_classes(m, k)));
+        known = json_object_get(m->known, name);
+    }
+    if (!json_is_true(known))
+        return NULL;
+    return stages_expression(
+        m,
+        "['and', ['or', ['not', ['given', '$vm.hints.%s keeps']], ['in', "
+        "'$host.attributes.%s', '$vm.hints.%s keeps']], ['not', ['and', ['given', "
+        "'$vm.hints.%s refuses'], ['in', '$host.attributes.%s', '$vm.hints.%s refuses']]]]",
+        name, name, name, name, name, name);
+}
