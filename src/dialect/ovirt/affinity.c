@@ -7,8 +7,7 @@
 #include <string.h>
 
 #define CLUSTER_KIND "cluster"
-#define PINNED_ONE 1000    /* a pinned member is worth so many others */
-#define BROKEN_ONE 1000000 /* a broken group is worth more than all members on a host */
+#define PINNED_ONE 1000 /* a pinned member is worth so many others */
 
 static bool binds_vms(const struct affinity_group *g, uint32_t vm)
 {
@@ -178,41 +177,6 @@ void affinity_add_counts(struct compiler *m)
     }
 }
 
-json_t *affinity_filter(const struct compiler *m)
-{
-    if (m->colours == 0)
-        return NULL;
-    return stages_expression(m, "['and', ['or', ['>', '$host.used.positive members', 0], "
-                                "['=', '$host.used.positive members of the cluster', 0]], "
-                                "['=', '$host.used.negative members', 0]]");
-}
-
-/* A positive group is broken where a member is elsewhere, a negative one where a member is. Of as many broken
- * groups those hosts are better that have more pinned members of positive groups, then more members. */
-json_t *affinity_broken(const struct compiler *m)
-{
-    struct strbuf sum;
-
-    if (m->colours == 0)
-        return NULL;
-    strbuf_init(&sum, STRBUF_NO_LIMIT);
-    strbuf_puts(&sum, "['+', 0, 0");
-    for (uint32_t i = 0; i < m->colours; i++)
-        strbuf_printf(
-            &sum,
-            ", ['if', ['given', '$vm.hints.group %u worth'], ['-', ['*', %d, '$vm.hints.group %u worth', "
-            "['if', "
-            "['if', ['=', '$vm.hints.group %u positive', 1], ['<', '$host.used.members %u', "
-            "'$host.used.members %u of the cluster'], ['>', '$host.used.members %u', 0]], 1, 0]], ['*', "
-            "'$vm.hints.group %u positive', '$host.used.pinned members %u']], 0]",
-            i, BROKEN_ONE, i, i, i, i, i, i, i);
-    strbuf_puts(&sum, "]");
-    json_t *ret = stages_expression(m, "%s", sum.text);
-
-    strbuf_release(&sum);
-    return ret;
-}
-
 /* ---- groups of hosts ---- */
 
 bool affinity_refuses(const struct cloud *c, uint32_t vm, uint32_t host)
@@ -224,26 +188,4 @@ bool affinity_refuses(const struct cloud *c, uint32_t vm, uint32_t host)
             return true;
     }
     return false;
-}
-
-json_t *affinity_broken_hosts(const struct compiler *m)
-{
-    struct strbuf sum;
-
-    if (m->soft_slots == 0)
-        return NULL;
-    strbuf_init(&sum, STRBUF_NO_LIMIT);
-    strbuf_puts(&sum, "['+', 0, 0");
-    for (uint32_t i = 0; i < m->soft_slots; i++)
-        strbuf_printf(
-            &sum,
-            ", ['if', ['given', '$vm.hints.soft group %u'], ['*', '$vm.hints.soft group %u worth', "
-            "['if', ['in', '$vm.hints.soft group %u', '$host.attributes.groups of hosts'], ['-', 1, "
-            "'$vm.hints.soft group %u positive'], '$vm.hints.soft group %u positive']], 0]",
-            i, i, i, i, i);
-    strbuf_puts(&sum, "]");
-    json_t *ret = stages_expression(m, "%s", sum.text);
-
-    strbuf_release(&sum);
-    return ret;
 }

@@ -93,7 +93,7 @@ static int add_pipelines(struct compiler *m, json_t *pipelines)
         m->stages = json_array();
         stages_add_counts(m);
         stages_add_filters(m);
-        weights_add(m);
+        stages_add_weights(m);
         size_t n = json_array_size(m->stages);
 
         (void)json_array_append_new(

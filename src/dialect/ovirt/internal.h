@@ -46,6 +46,7 @@ struct cluster {
     const char *newest_os; /* of its hosts, where all have one system */
     double newest_major;
     bool several_os;
+    uint32_t spares; /* hosts on which the engine could start again */
 };
 
 struct numa_node {
@@ -180,15 +181,28 @@ bool policies_ranks(const struct policy *p);
 
 double policies_number(const struct cluster *cl, const char *name, double otherwise);
 
-/* A unit of oVirt's own; NULL: none has this id. */
+const struct external_unit *policies_external(const struct cloud *c, const char *id);
+
+/* ---- units.c ---- */
+
 struct unit {
     const char *id, *name;
     enum unit_type type;
     const char *properties; /* the names of its properties, between blanks */
+    const char *text;       /* of its stage */
 };
-const struct unit *policies_unit(const char *id, enum unit_type type);
-bool policies_unit_named(const char *name, enum unit_type type); /* whether one is */
-const struct external_unit *policies_external(const struct cloud *c, const char *id);
+
+#define FILTERS_OF_ALL 15 /* that all built-in policies have */
+const struct unit *units_of_all(uint32_t i);
+
+/* NULL: none of oVirt's own has this id. */
+const struct unit *units_find(const char *id, enum unit_type type);
+bool units_named(const char *name, enum unit_type type); /* whether one is */
+
+/* The condition of a filter, or a weight; NULL: it is the same for all hosts. ret_ranks: the hosts' rank by
+ * it is the weight. */
+struct compiler;
+json_t *units_expression(struct compiler *m, const struct unit *u, bool *ret_ranks);
 
 /* ---- predicates.c, classes.c: conditions that moves do not change ---- */
 
@@ -206,10 +220,9 @@ extern const struct predicate predicates[];
 
 /* Whether the host passes, as an expression over attributes of hosts and hints of VMs; NULL: each host does
  * for every VM. Sets these attributes and hints. */
-struct compiler;
 json_t *classes_expression(struct compiler *m, const char *name);
 
-/* ---- stages.c, weights.c ---- */
+/* ---- stages.c ---- */
 
 /* What is being made. */
 struct compiler {
@@ -222,6 +235,9 @@ struct compiler {
     uint32_t colours; /* of groups of VMs: no VM is in two groups of one */
     uint32_t *colour; /* by group */
     uint32_t soft_slots;
+    const double *sizes; /* of huge pages, KiB */
+    uint32_t n_sizes;
+    bool true_everywhere; /* all conditions of the unit so far */
 };
 
 /* An expression from a text in which ' stands for ". */
@@ -233,18 +249,11 @@ void stages_set_facts(struct compiler *m);                    /* attributes and 
 void stages_add(struct compiler *m, const char *name, const char *kind, json_t *expression);
 void stages_add_counts(struct compiler *m);
 void stages_add_filters(struct compiler *m);
-void weights_add(struct compiler *m);
-
-/* Texts of expressions. */
-const char *stages_text_here(const struct compiler *m, const char *then, const char *otherwise);
+void stages_add_weights(struct compiler *m);
 
 /* affinity.c */
 void affinity_find(struct compiler *m); /* colours, hints */
 void affinity_add_counts(struct compiler *m);
-json_t *affinity_filter(const struct compiler *m);
-/* How much the host breaks: of groups of VMs, and of soft groups of hosts; NULL: nothing anywhere. */
-json_t *affinity_broken(const struct compiler *m);
-json_t *affinity_broken_hosts(const struct compiler *m);
 bool affinity_refuses(const struct cloud *c, uint32_t vm, uint32_t host); /* a hard group of hosts */
 
 #endif

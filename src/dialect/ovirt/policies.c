@@ -1,4 +1,4 @@
-/* policies.c: the units of oVirt with their properties, the built-in policies, and what a policy may have. */
+/* policies.c: the built-in policies, and what a policy may have. */
 #include "base/number.h"
 #include "dialect/ovirt/internal.h"
 
@@ -10,56 +10,11 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 #define VALUE_BYTES_MAX 255
 
-#define OF_EVEN_BALANCE                                                                                      \
-    " HighUtilization MaxFreeMemoryForOverUtilized MinFreeMemoryForUnderUtilized "                           \
-    "CpuOverCommitDurationMinutes VCpuToPhysicalCpuRatio "
-#define OF_POWER_BALANCE                                                                                     \
-    " HighUtilization MaxFreeMemoryForOverUtilized MinFreeMemoryForUnderUtilized "                           \
-    "CpuOverCommitDurationMinutes LowUtilization EnableAutomaticHostPowerManagement HostsInReserve "
-
 #define F UNIT_FILTER
 #define W UNIT_WEIGHT
 #define B UNIT_BALANCE
 
 /* clang-format off */
-static const struct unit units[] = {
-    {"6d636bf6-a35c-4f9d-b68d-0731f720cddc", "CPU", F, ""},
-    {"98842bc5-4094-4b83-8224-7b50f86a94c9", "CPUOverloaded", F, " HighUtilization CpuOverCommitDurationMinutes "},
-    {"58894b5b-d55d-4f85-8f82-5bf217e640b0", "Emulated-Machine", F, ""},
-    {"e659c871-0bf1-4ccc-b748-f28f5d08dffd", "HA", F, ""},
-    {"43b9e654-337f-4b0d-a896-cbb22ce5a7fc", "Swap", F, " MaximumAllowedSwapUsage "},
-    {"c9ddbb34-0e1d-4061-a8d7-b0893fa80932", "Memory", F, ""},
-    {"fcbfe4b1-b83e-4428-b9d3-b3d348b93be6", "NUMA", F, ""},
-    {"23e07b34-66dd-4735-bc45-bcddded02c05", "HugePages", F, ""},
-    {"e659c871-0bf1-4ccc-b748-f28f5d08ddda", "Migration", F, ""},
-    {"84e6ddee-ab0d-42dd-82f0-c297779db566", "VmAffinityGroups", F, ""},
-    {"e69808a9-8a41-40f1-94ba-dd5d385d82d8", "VmToHostsAffinityGroups", F, ""},
-    {"72163d1c-9468-4480-99d9-0888664eb143", "Network", F, ""},
-    {"53bff075-8306-446f-a53b-9c872a29d197", "HostedEngineSpares", F, " HeSparesCount "},
-    {"47ea3cd0-8a2f-438d-9f63-49534178882a", "Migration-Tsc-Frequency", F, ""},
-    {"aae8c702-4756-4934-b84c-8daf59efc134", "Host-hooks", F, ""},
-    {"0bd8fef9-bcb4-4250-9998-410f01608d9b", "ClusterInMaintenance", F, ""},
-    {"84e6ddee-ab0d-42dd-82f0-c298889db567", "InClusterUpgrade", F, ""},
-    {"7db4ab05-81ab-42e8-868a-aee2df483edb", "OptimalForCpuEvenDistribution", W, " VCpuToPhysicalCpuRatio "},
-    {"4134247a-9c58-4b9a-8593-530bb9e37c59", "OptimalForMemoryEvenDistribution", W, ""},
-    {"736999d0-1023-46a4-9a75-1316ed50e15b", "OptimalForCpuPowerSaving", W, " HighUtilization "},
-    {"9dfe6086-646d-43b8-8eef-4d94de8472c8", "OptimalForMemoryPowerSaving", W, " MaxFreeMemoryForOverUtilized MinFreeMemoryForUnderUtilized "},
-    {"3ba8c988-f779-42c0-90ce-caa8243edee7", "OptimalForEvenGuestDistribution", W, " SpmVmGrace "},
-    {"591cdb81-ba67-45b4-9642-e28f61a97d57", "PreferredHosts", W, ""},
-    {"7f262d70-6cac-11e3-981f-0800200c9a66", "OptimalForHaReservation", W, " ScaleDown "},
-    {"98e92667-6161-41fb-b3fa-34f820ccbc4b", "HA", W, ""},
-    {"84e6ddee-ab0d-42dd-82f0-c297779db566", "VmAffinityGroups", W, ""},
-    {"427aed70-dae3-48ba-8fe9-a902a9d563c8", "VmToHostsAffinityGroups", W, ""},
-    {"71931e14-f0e6-4f91-a7c8-d494a26e3a09", "CPU for high performance VMs", W, ""},
-    {"1b14ac11-20e9-4593-a149-2eb83c60a330", "CPU and NUMA pinning compatibility", W, ""},
-    {"f58c1cb9-d91f-48a6-a196-c6d22fb10c4e", "Fit VM to single host NUMA node", W, ""},
-    {"84e6ddee-ab0d-42dd-82f0-c298889db568", "InClusterUpgrade", W, ""},
-    {"38440000-8cf0-14bd-c43e-10b96e4ef00a", "None", B, ""},
-    {"7db4ab05-81ab-42e8-868a-aee2df483ed2", "OptimalForEvenDistribution", B, OF_EVEN_BALANCE},
-    {"736999d0-1023-46a4-9a75-1316ed50e151", "OptimalForPowerSaving", B, OF_POWER_BALANCE},
-    {"d58c8e32-44e1-418f-9222-52cd887bf9e0", "OptimalForEvenGuestDistribution", B, " SpmVmGrace HighVmCount MigrationThreshold "},
-};
-
 /* Of the whole value. */
 static const struct { const char *name, *regex; } regexes[] = {
     {"HighUtilization", "[5-9][0-9]"},
@@ -109,26 +64,8 @@ static const struct {
 };
 /* clang-format on */
 
-#define FILTERS_OF_ALL 15 /* the first of `units` */
-
 static const char *const rank_selector = "b280e7de-5df8-401e-b004-a1414d79a687";
 static const char *const basic_selector = "0c89f215-9c4f-4bbb-8419-31a2d43ae7ea";
-
-const struct unit *policies_unit(const char *id, enum unit_type type)
-{
-    for (size_t i = 0; id && i < COUNT_OF(units); i++)
-        if (units[i].type == type && strcmp(units[i].id, id) == 0)
-            return &units[i];
-    return NULL;
-}
-
-bool policies_unit_named(const char *name, enum unit_type type)
-{
-    for (size_t i = 0; i < COUNT_OF(units); i++)
-        if (units[i].type == type && strcmp(units[i].name, name) == 0)
-            return true;
-    return false;
-}
 
 const struct external_unit *policies_external(const struct cloud *c, const char *id)
 {
@@ -150,7 +87,7 @@ static struct objects filters_of(bool in_maintenance, struct arena *a)
     if (in_maintenance)
         items[n++].id = "0bd8fef9-bcb4-4250-9998-410f01608d9b";
     for (uint32_t i = 0; i < FILTERS_OF_ALL; i++)
-        items[n++].id = units[i].id;
+        items[n++].id = units_of_all(i)->id;
     items[0].position = -1;
     items[n - 1].position = 1;
     return (struct objects){items, n};
@@ -196,7 +133,7 @@ static bool units_have(const struct objects *uses, enum unit_type type, const ch
         return false;
     (void)snprintf(word, sizeof word, " %s ", property);
     for (uint32_t i = 0; i < uses->n; i++) {
-        const struct unit *u = policies_unit(items[i].id, type);
+        const struct unit *u = units_find(items[i].id, type);
         if (u && strstr(u->properties, word))
             return true;
     }
@@ -268,7 +205,7 @@ static int check_use(const struct cloud *c, const struct objects *uses, uint32_t
     const struct unit_use *items = uses->items;
     const struct external_unit *own = policies_external(c, items[i].id);
 
-    if (!policies_unit(items[i].id, type) && (!own || strcmp(own->type, words[type]) != 0))
+    if (!units_find(items[i].id, type) && (!own || strcmp(own->type, words[type]) != 0))
         return err_set(c->err, -EINVAL,
                        "%s/%u/id: \"%.100s\" is no unit of the type %s, expected the id of one", pointer, i,
                        items[i].id ? items[i].id : "", words[type]);

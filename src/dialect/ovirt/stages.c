@@ -1,11 +1,10 @@
-/* stages.c: the facts of hosts and VMs as attributes and hints, what is counted, and the filters.
+/* stages.c: the facts of hosts and VMs as attributes and hints, what is counted, and the stages of a policy.
  *
  * What VMs take of a host is a count. An attribute "... base" is what the host reports, as it would be
  * without the VMs that run there; so an expression such as ['-', base, used] holds at each moment of a plan.
  */
 #include "base/cleanup.h"
 #include "dialect/ovirt/internal.h"
-#include "dialect/ovirt/texts.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -13,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MB_OF_KIB(kib) ((kib) / 1024.0)
 #define S_OF_MINUTE 60
 
 json_t *stages_expression(const struct compiler *m, const char *format, ...)
@@ -45,18 +43,12 @@ void stages_add(struct compiler *m, const char *name, const char *kind, json_t *
         (void)json_array_append_new(m->stages, json_pack("{s: s, s: o}", "name", name, kind, expression));
 }
 
-const char *stages_text_here(const struct compiler *m, const char *then, const char *otherwise)
-{
-    return m->runs
-               ? arena_printf(m->c->a, "['if', ['=', '$host.id', '$vm.hints.home'], %s, %s]", then, otherwise)
-               : otherwise;
-}
-
 /* ---- huge pages ---- */
 
-/* The sizes that VMs ask for, each once, ascending by their first VM. NaN ends the list. */
-static const double *page_sizes(const struct cloud *c)
+/* The sizes that VMs ask for, each once. */
+static void find_page_sizes(struct compiler *m)
 {
+    const struct cloud *c = m->c;
     double *ret = arena_array(c->a, double, (size_t)c->vms.n + 1);
     uint32_t n = 0;
 
@@ -69,8 +61,8 @@ static const double *page_sizes(const struct cloud *c)
         if (k == n && size > 0)
             ret[n++] = size;
     }
-    ret[n] = UNKNOWN;
-    return ret;
+    m->sizes = ret;
+    m->n_sizes = n;
 }
 
 static double pages_on(const struct host *h, double size)
@@ -122,12 +114,13 @@ static void set_memory(const struct compiler *m, uint32_t ix)
     stages_set(of, "memory base", h->mem_free + h->taken.overhead);
     stages_set(of, "swap free", isnan(h->swap_free) ? 0 : h->swap_free);
     stages_set(of, "swap used", swap);
-    for (const double *size = page_sizes(m->c); !isnan(*size); size++) {
-        double sum = pages_on(h, *size);
+    for (uint32_t k = 0; k < m->n_sizes; k++) {
+        double size = m->sizes[k];
+        double sum = pages_on(h, size);
 
         for (uint32_t i = 0; i < m->c->vms.n; i++)
-            sum += VM(m->c, i)->host == ix && VM(m->c, i)->hugepages_kib == *size ? VM(m->c, i)->pages : 0;
-        stages_set(of, arena_printf(m->c->a, "pages %.0f", *size), sum);
+            sum += VM(m->c, i)->host == ix && VM(m->c, i)->hugepages_kib == size ? VM(m->c, i)->pages : 0;
+        stages_set(of, arena_printf(m->c->a, "pages %.0f", size), sum);
     }
 }
 
@@ -143,7 +136,7 @@ static void set_host(const struct compiler *m, uint32_t ix)
     stages_set(of, "shared base", (h->cpu_units.n > 0 ? h->cpu_units.n : h->cpus) - exclusive);
     stages_set(of, "load base", h->load - h->taken.load);
     stages_set(of, "load", h->eff);
-    stages_set(of, "threshold seconds", h->threshold_s);
+    stages_set(of, "threshold minutes", h->threshold_s / S_OF_MINUTE);
     stages_set(of, "largest vm", h->largest_vm);
     stages_set(of, "guests base", isnan(h->active_vms) ? 0 : h->active_vms - h->taken.vms);
     stages_set(of, "spm", h->spm && strcmp(h->spm, "spm") == 0);
@@ -152,6 +145,7 @@ static void set_host(const struct compiler *m, uint32_t ix)
     stages_set(of, "cores of socket", h->cores);
     stages_set(of, "position", ix);
     stages_set(of, "spare", is_spare(c, ix));
+    stages_set(of, "spares", CLUSTER(c, h->cluster)->spares);
     (void)json_object_set_new(of, "cluster", json_string(CLUSTER(c, h->cluster)->id));
     (void)json_object_set_new(of, "name", json_string(h->name));
     (void)json_object_set_new(of, "loopback", json_boolean(is_loopback(h->address)));
@@ -184,6 +178,16 @@ static void set_vm(const struct compiler *m, uint32_t ix)
         (void)json_object_set_new(of, "pinned", json_true());
     if (v->dedicated && v->type && strcmp(v->type, "high_performance") == 0)
         (void)json_object_set_new(of, "high performance alone", json_true());
+    if (v->type && strcmp(v->type, "high_performance") == 0)
+        (void)json_object_set_new(of, "high performance", json_true());
+    if (v->ha && CLUSTER(m->c, v->cluster)->ha_reservation)
+        (void)json_object_set_new(of, "reserved", json_true());
+    const struct vm *engine = engine_of(m->c, v->cluster);
+
+    if (engine)
+        stages_set(of, "engine of the cluster", engine->memory + engine->static_mb);
+    if (v->pages > 0)
+        (void)json_object_set_new(of, "pages", json_true());
     if (v->pages > 0)
         stages_set(of, arena_printf(m->c->a, "pages %.0f", v->hugepages_kib), v->pages);
     if (!home)
@@ -196,6 +200,9 @@ static void set_vm(const struct compiler *m, uint32_t ix)
 
 void stages_set_facts(struct compiler *m)
 {
+    find_page_sizes(m);
+    for (uint32_t i = 0; i < m->c->hosts.n; i++)
+        CLUSTER(m->c, HOST(m->c, i)->cluster)->spares += is_spare(m->c, i);
     for (uint32_t i = 0; i < m->c->hosts.n; i++)
         set_host(m, i);
     for (uint32_t i = 0; i < m->c->vms.n; i++)
@@ -213,164 +220,105 @@ void stages_add_counts(struct compiler *m)
     stages_add(m, "vcpus", "count", json_string("$vm.hints.vcpus"));
     stages_add(m, "guests", "count", json_integer(1));
     stages_add(m, "ha vms", "count", json_string("$vm.hints.ha"));
-    for (const double *size = page_sizes(m->c); !isnan(*size); size++)
-        stages_add(m, arena_printf(a, "pages %.0f", *size), "count",
-                   stages_expression(m, "['default', '$vm.hints.pages %.0f', 0]", *size));
+    for (uint32_t k = 0; k < m->n_sizes; k++)
+        stages_add(m, arena_printf(a, "pages %.0f", m->sizes[k]), "count",
+                   stages_expression(m, "['default', '$vm.hints.pages %.0f', 0]", m->sizes[k]));
     affinity_add_counts(m);
 }
 
 /* ---- filters ---- */
 
-#define NEEDS_PAGES "['default', '$vm.hints.pages %.0f', 0]"
-#define FREE_PAGES "['-', '$host.attributes.pages %.0f', '$host.used.pages %.0f']"
-
-static json_t *filter_cpu(const struct compiler *m)
+static void add_external(struct compiler *m, const struct unit_use *use, bool filters)
 {
-    return stages_expression(
-        m, "['>=', ['-', '$host.attributes.cores base', '$host.used.exclusive cpus'], ['+', "
-           "'$vm.hints.exclusive', ['max', '$host.attributes.largest vm', '$vm.hints.shared cpus']]]");
+    const struct external_unit *own = policies_external(m->c, use->id);
+    bool ranks = policies_ranks(m->cluster->policy);
+    json_t *stage = own && (own->enabled || !own->enabled_given)
+                        ? json_pack("{s: s, s: s}", "name", own->name, "external", own->name)
+                        : NULL;
+
+    if (stage && filters)
+        (void)json_object_update_new(stage,
+                                     json_pack("{s: s, s: s}", "filter", "$answer", "on_failure", "ignore"));
+    else if (stage)
+        (void)json_object_update_new(
+            stage, json_pack("{s: o, s: s, s: f}", "score",
+                             stages_expression(m, "['-', 0, ['default', '$answer', 0]]"), "normalise",
+                             ranks ? "rank_high" : "none", "multiplier", use->factor));
+    if (stage)
+        (void)json_array_append_new(m->stages, stage);
 }
 
-static json_t *filter_overloaded(const struct compiler *m)
-{
-    return stages_expression(
-        m,
-        "['or', ['<=', '$host.attributes.load', %.17g], ['and', ['given', "
-        "'$host.attributes.load'], ['not', ['>=', '$host.attributes.threshold seconds', %.17g]]]]",
-        policies_number(m->cluster, "HighUtilization", 90),
-        S_OF_MINUTE * policies_number(m->cluster, "CpuOverCommitDurationMinutes", 2));
-}
-
-/* Pages that are missing are taken from memory. */
-static json_t *filter_memory(const struct compiler *m)
-{
-    CLEANUP(strbuf_releasep) struct strbuf missing = STRBUF_EMPTY;
-
-    strbuf_puts(&missing, "['+', 0, 0");
-    for (const double *size = page_sizes(m->c); !isnan(*size); size++)
-        strbuf_printf(&missing, ", ['*', %.17g, ['max', 0, ['-', " NEEDS_PAGES ", " FREE_PAGES "]]]",
-                      MB_OF_KIB(*size), *size, *size, *size);
-    strbuf_puts(&missing, "]");
-    const char *left = arena_printf(
-        m->c->a, "['-', ['-', '$host.attributes.memory base', '$host.used.memory overhead'], %s]",
-        missing.text);
-
-    return stages_expression(m,
-                             "['or', ['default', '$vm.hints.paused', false], %s['and', ['>=', %s, 0], ['<=', "
-                             "'$vm.hints.physical', ['+', %s, '$host.attributes.swap free']], ['<=', "
-                             "'$vm.hints.need', " SCHEDULABLE "]]]",
-                             m->runs ? IS_HERE ", " : "", left, left);
-}
-
-static json_t *filter_swap(const struct compiler *m)
-{
-    if (!m->c->settings.swap_check)
-        return NULL;
-    return stages_expression(m,
-                             "['or', ['default', '$vm.hints.paused', false], ['not', ['given', "
-                             "'$host.attributes.swap used']], ['<=', '$host.attributes.swap used', %.17g]]",
-                             policies_number(m->cluster, "MaximumAllowedSwapUsage", 0));
-}
-
-static json_t *filter_migration(const struct compiler *m)
-{
-    if (!m->runs)
-        return NULL;
-    return stages_expression(
-        m, "['or', " IS_HERE ", ['and', ['!=', '$host.attributes.name', '$vm.hints.home name'], "
-           "['not', ['=', '$host.attributes.address', '$vm.hints.home address']], ['not', "
-           "'$host.attributes.loopback']]]");
-}
-
-static json_t *filter_pages(const struct compiler *m)
-{
-    CLEANUP(strbuf_releasep) struct strbuf all = STRBUF_EMPTY;
-    const double *size = page_sizes(m->c);
-
-    if (isnan(*size))
-        return NULL;
-    strbuf_puts(&all, "['and', true");
-    for (; !isnan(*size); size++)
-        strbuf_printf(&all, ", ['or', %s['=', " NEEDS_PAGES ", 0], ['<=', " NEEDS_PAGES ", " FREE_PAGES "]]",
-                      m->runs ? IS_HERE ", " : "", *size, *size, *size, *size);
-    strbuf_puts(&all, "]");
-    return stages_expression(m, "%s", all.text);
-}
-
-static json_t *filter_spares(const struct compiler *m)
-{
-    uint32_t cluster = (uint32_t)(m->cluster - CLUSTER(m->c, 0));
-    const struct vm *engine = engine_of(m->c, cluster);
-    double wanted = policies_number(m->cluster, "HeSparesCount", 0);
-    uint32_t spares = 0;
-
-    for (uint32_t i = 0; i < m->c->hosts.n; i++)
-        spares += HOST(m->c, i)->cluster == cluster && is_spare(m->c, i);
-    if (wanted == 0 || !engine || spares > wanted)
-        return NULL;
-    return stages_expression(
-        m,
-        "['or', ['default', '$vm.hints.engine', false], ['=', '$host.attributes.spare', 0], ['>', "
-        "" SCHEDULABLE ", ['+', '$vm.hints.memory', '$vm.hints.overhead', %.17g]]]",
-        engine->memory + engine->static_mb);
-}
-
-typedef json_t *filter_fn(const struct compiler *m);
-
-static const struct {
-    const char *name;
-    filter_fn *make;
-} filters[] = {
-    {"CPU", filter_cpu},
-    {"CPUOverloaded", filter_overloaded},
-    {"Memory", filter_memory},
-    {"Swap", filter_swap},
-    {"Migration", filter_migration},
-    {"HugePages", filter_pages},
-    {"HostedEngineSpares", filter_spares},
-    {"VmAffinityGroups", affinity_filter},
-};
-
-static json_t *make_filter(struct compiler *m, const char *name)
-{
-    for (size_t i = 0; i < sizeof filters / sizeof *filters; i++)
-        if (strcmp(filters[i].name, name) == 0)
-            return filters[i].make(m);
-    return classes_expression(m, name);
-}
-
-/* The policy's order: the first, those without an order, the last. */
-static void add_policy(struct compiler *m, const struct policy *p)
-{
-    const struct unit_use *uses = p->filters.items;
-
-    for (int position = -1; position <= 1; position++)
-        for (uint32_t i = 0; i < p->filters.n; i++) {
-            const struct unit *u = policies_unit(uses[i].id, UNIT_FILTER);
-            if (u && (int)uses[i].position == position)
-                stages_add(m, u->name, "filter", make_filter(m, u->name));
-        }
-}
-
+/* The policy's order: the first, those without an order, the last; then those of the user's own. */
 void stages_add_filters(struct compiler *m)
 {
     static const char *const mandatory[] = {"PinToHost", "CPUTopology",           "CpuPinning",
                                             "CPU-Level", "Compatibility-Version", "HostDevice",
                                             "MDevice",   "VM leases ready"};
-    const struct policy *p = m->cluster->policy;
-    const struct unit_use *uses = p->filters.items;
+    const struct objects *filters = &m->cluster->policy->filters;
+    const struct unit_use *uses = filters->items;
+    bool ranks;
 
     if (m->c->clusters.n > 1)
         stages_add(m, "cluster", "filter",
                    stages_expression(m, "['=', '$host.attributes.cluster', '$vm.hints.cluster']"));
     for (size_t i = 0; i < sizeof mandatory / sizeof *mandatory; i++)
         stages_add(m, mandatory[i], "filter", classes_expression(m, mandatory[i]));
-    add_policy(m, p);
-    for (uint32_t i = 0; i < p->filters.n; i++) {
-        const struct external_unit *own = policies_external(m->c, uses[i].id);
-        if (own && (own->enabled || !own->enabled_given))
-            (void)json_array_append_new(m->stages,
-                                        json_pack("{s: s, s: s, s: s, s: s}", "name", own->name, "external",
-                                                  own->name, "filter", "$answer", "on_failure", "ignore"));
+    for (int position = -1; position <= 1; position++)
+        for (uint32_t i = 0; i < filters->n; i++) {
+            const struct unit *u = units_find(uses[i].id, UNIT_FILTER);
+
+            if (!u || (int)uses[i].position != position ||
+                (!m->c->settings.swap_check && strcmp(u->name, "Swap") == 0))
+                continue;
+            stages_add(m, u->name, "filter", units_expression(m, u, &ranks));
+        }
+    for (uint32_t i = 0; i < filters->n; i++)
+        add_external(m, &uses[i], true);
+}
+
+/* ---- weights ---- */
+
+/* Numbers of which the least is best, as scores. With the rank selector each unit gives a host as many points
+ * as other hosts have no lower weight, times its factor; with the basic one the weights times the factors are
+ * added up. A weight that is a rank is one more than the number of hosts that have less of it. */
+static void add_weight(struct compiler *m, const struct unit *u, double factor)
+{
+    bool by_rank;
+    bool ranks = policies_ranks(m->cluster->policy);
+    json_t *x = units_expression(m, u, &by_rank);
+    const char *name =
+        units_named(u->name, UNIT_FILTER) ? arena_printf(m->c->a, "%s weight", u->name) : u->name;
+    bool negative = ranks || !by_rank;
+
+    if (!x)
+        return;
+    (void)json_array_append_new(m->stages,
+                                json_pack("{s: s, s: o, s: s, s: f}", "name", name, "score",
+                                          negative ? json_pack("[s, i, o]", "-", 0, x) : x, "normalise",
+                                          ranks     ? "rank_high"
+                                          : by_rank ? "rank"
+                                                    : "none",
+                                          "multiplier", negative ? factor : -factor));
+}
+
+/* The order of the list comes last: all other scores are whole numbers. */
+void stages_add_weights(struct compiler *m)
+{
+    const struct objects *weights = &m->cluster->policy->weights;
+    const struct unit_use *uses = weights->items;
+
+    for (uint32_t i = 0; i < weights->n; i++) {
+        const struct unit *u = units_find(uses[i].id, UNIT_WEIGHT);
+
+        if (u)
+            add_weight(m, u, uses[i].factor);
+        else
+            add_external(m, &uses[i], false);
     }
+    json_t *order =
+        stages_expression(m, "['/', ['-', 0, '$host.attributes.position'], %u]", m->c->hosts.n + 1);
+
+    (void)json_array_append_new(m->stages,
+                                json_pack("{s: s, s: o, s: s, s: [s]}", "name", "order of the list", "score",
+                                          order, "normalise", "none", "applies", "place"));
 }

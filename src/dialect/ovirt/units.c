@@ -1,0 +1,266 @@
+/* units.c: the units of oVirt, each with its stage as a text, and the parts that these texts have in common.
+ *
+ * A text is JSON with ' for ". '@x' is the attribute x of the host, '#x' what VMs take there of the count x,
+ * '%x' the hint x of the VM. {NAME} is a part; {PART:NAME} a part with that part for its {x}; {PROPERTY=N}
+ * the value of the policy's property, N without one, and with |M, M where it is N; {pass:NAME} a condition of
+ * predicates.c; {sizes:PART}, {colours:PART} and {slots:PART} are a part for each of these, with a comma
+ * before it. */
+#include "base/cleanup.h"
+#include "dialect/ovirt/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+#define F UNIT_FILTER
+#define W UNIT_WEIGHT
+#define B UNIT_BALANCE
+#define HIGH "HighUtilization"
+#define MINUTES "CpuOverCommitDurationMinutes"
+#define LOW_MEMORY "MaxFreeMemoryForOverUtilized"
+#define HIGH_MEMORY "MinFreeMemoryForUnderUtilized"
+#define RATIO "VCpuToPhysicalCpuRatio"
+#define OF_BALANCE " " HIGH " " MINUTES " " LOW_MEMORY " " HIGH_MEMORY " "
+
+/* A text begins with a mark where its stage is not always there: "%x? " if some VM has the hint, "! " unless
+ * its first condition is true everywhere. Then "~ ": the hosts' rank by it is the weight. Without a text a
+ * filter is the condition of its name. */
+/* clang-format off */
+static const struct unit units[] = {
+    {"6d636bf6-a35c-4f9d-b68d-0731f720cddc", "CPU", F, "",
+     "['>=', ['-', '@cores base', '#exclusive cpus'], ['+', '%exclusive', ['max', '@largest vm', '%shared cpus']]]"},
+    {"98842bc5-4094-4b83-8224-7b50f86a94c9", "CPUOverloaded", F, " " HIGH " " MINUTES " ",
+     "['or', ['<=', '@load', {" HIGH "=90}], ['and', ['given', '@load'], ['not', ['>=', '@threshold minutes', {" MINUTES "=2}]]]]"},
+    {"58894b5b-d55d-4f85-8f82-5bf217e640b0", "Emulated-Machine", F, "", NULL},
+    {"e659c871-0bf1-4ccc-b748-f28f5d08dffd", "HA", F, "", NULL},
+    {"43b9e654-337f-4b0d-a896-cbb22ce5a7fc", "Swap", F, " MaximumAllowedSwapUsage ",
+     "['or', ['default', '%paused', false], ['not', ['given', '@swap used']], ['<=', '@swap used', {MaximumAllowedSwapUsage=0}]]"},
+    {"c9ddbb34-0e1d-4061-a8d7-b0893fa80932", "Memory", F, "",
+     "['or', {or here}['default', '%paused', false], ['and', ['>=', {memory free}, 0], ['<=', '%physical', ['+', {memory free}, '@swap free']], ['<=', '%need', {schedulable}]]]"},
+    {"fcbfe4b1-b83e-4428-b9d3-b3d348b93be6", "NUMA", F, "", NULL},
+    {"23e07b34-66dd-4735-bc45-bcddded02c05", "HugePages", F, "", "%pages? ['or', {or here}['and', true{sizes:has pages}]]"},
+    {"e659c871-0bf1-4ccc-b748-f28f5d08ddda", "Migration", F, "", "%home? {migration}"},
+    {"84e6ddee-ab0d-42dd-82f0-c297779db566", "VmAffinityGroups", F, "",
+     "%group 0? ['and', ['or', ['>', '#positive members', 0], ['=', '#positive members of the cluster', 0]], ['=', '#negative members', 0]]"},
+    {"e69808a9-8a41-40f1-94ba-dd5d385d82d8", "VmToHostsAffinityGroups", F, "", NULL},
+    {"72163d1c-9468-4480-99d9-0888664eb143", "Network", F, "", NULL},
+    {"53bff075-8306-446f-a53b-9c872a29d197", "HostedEngineSpares", F, " HeSparesCount ",
+     "%engine of the cluster? ['or', ['default', '%engine', false], ['=', '@spare', 0], ['<', {HeSparesCount=0}, '@spares'], ['=', {HeSparesCount=0}, 0], "
+     "['>', {schedulable}, ['+', '%memory', '%overhead', ['default', '%engine of the cluster', 0]]]]"},
+    {"47ea3cd0-8a2f-438d-9f63-49534178882a", "Migration-Tsc-Frequency", F, "", NULL},
+    {"aae8c702-4756-4934-b84c-8daf59efc134", "Host-hooks", F, "", NULL},
+    {"0bd8fef9-bcb4-4250-9998-410f01608d9b", "ClusterInMaintenance", F, "", NULL},
+    {"84e6ddee-ab0d-42dd-82f0-c298889db567", "InClusterUpgrade", F, "", NULL},
+    {"7db4ab05-81ab-42e8-868a-aee2df483edb", "OptimalForCpuEvenDistribution", W, " " RATIO " ", "{stretch:even load}"},
+    {"4134247a-9c58-4b9a-8593-530bb9e37c59", "OptimalForMemoryEvenDistribution", W, "",
+     "['default', ['if', ['>', {most memory}, 1], ['-', 1000, {round:memory part}], 1000], 0]"},
+    {"736999d0-1023-46a4-9a75-1316ed50e15b", "OptimalForCpuPowerSaving", W, " " HIGH " ", "{stretch:power load}"},
+    {"9dfe6086-646d-43b8-8eef-4d94de8472c8", "OptimalForMemoryPowerSaving", W, " " LOW_MEMORY " " HIGH_MEMORY " ",
+     "['default', ['+', ['floor', ['*', ['/', ['if', ['<', {memory left}, {" LOW_MEMORY "=0}], ['min', {power memory}, ['-', ['+', {" HIGH_MEMORY "=1e12}, {" LOW_MEMORY "=0}], "
+     "{memory left}]], {memory left}], {power memory}], 999]], 1], 1000]"},
+    {"3ba8c988-f779-42c0-90ce-caa8243edee7", "OptimalForEvenGuestDistribution", W, " SpmVmGrace ",
+     "['+', '@guests base', '#guests', {1 here}, ['*', '@spm', {SpmVmGrace=5}]]"},
+    {"591cdb81-ba67-45b4-9642-e28f61a97d57", "PreferredHosts", W, "", "! ['if', {pass:is preferred}, 0, 10000]"},
+    {"7f262d70-6cac-11e3-981f-0800200c9a66", "OptimalForHaReservation", W, " ScaleDown ",
+     "%reserved? ['default', ['if', ['given', '%reserved'], ['-', 0, ['floor', ['-', 0, ['/', {round:ha part}, {ScaleDown=1}]]]], 0], 0]"},
+    {"98e92667-6161-41fb-b3fa-34f820ccbc4b", "HA", W, "", "%engine? ['if', ['default', '%engine', false], ['-', 1000, {round:engine part}], 1]"},
+    {"84e6ddee-ab0d-42dd-82f0-c297779db566", "VmAffinityGroups", W, "", "%group 0? ~ ['+', 0, 0{colours:broken}]"},
+    {"427aed70-dae3-48ba-8fe9-a902a9d563c8", "VmToHostsAffinityGroups", W, "", "%soft group 0? ~ ['+', 0, 0{slots:broken by host}]"},
+    {"71931e14-f0e6-4f91-a7c8-d494a26e3a09", "CPU for high performance VMs", W, "",
+     "%high performance? ['if', ['default', '%high performance alone', false], {stretch:size}, ['if', {pass:fits topology}, 1, 1000]]"},
+    {"1b14ac11-20e9-4593-a149-2eb83c60a330", "CPU and NUMA pinning compatibility", W, "", "! ['if', {pass:pinnings agree}, 1, 1000]"},
+    {"f58c1cb9-d91f-48a6-a196-c6d22fb10c4e", "Fit VM to single host NUMA node", W, "", "! ['if', {pass:fits a NUMA node}, 1, 1000]"},
+    {"84e6ddee-ab0d-42dd-82f0-c298889db568", "InClusterUpgrade", W, "", "! ['if', {pass:is newest}, 0, {older}]"},
+    {"38440000-8cf0-14bd-c43e-10b96e4ef00a", "None", B, "", NULL},
+    {"7db4ab05-81ab-42e8-868a-aee2df483ed2", "OptimalForEvenDistribution", B, OF_BALANCE RATIO " ", NULL},
+    {"736999d0-1023-46a4-9a75-1316ed50e151", "OptimalForPowerSaving", B, OF_BALANCE "LowUtilization EnableAutomaticHostPowerManagement HostsInReserve ", NULL},
+    {"d58c8e32-44e1-418f-9222-52cd887bf9e0", "OptimalForEvenGuestDistribution", B, " SpmVmGrace HighVmCount MigrationThreshold ", NULL},
+};
+
+static const struct {
+    const char *name, *text, *of_running; /* NULL: the same for VMs that run */
+} parts[] = {
+    {"here", "['=', '$host.id', '%home']", NULL},
+    {"or here", "", "{here}, "},
+    {"1 here", "0", "['if', {here}, 1, 0]"},
+    {"load here", "0", "['if', {here}, ['number', '%load'], 0]"},
+    {"migration", "true", "['or', {here}, ['and', ['!=', '@name', '%home name'], ['not', ['=', '@address', '%home address']], ['not', '@loopback']]]"},
+    {"older", "1000000", "['if', {pass:is not older}, 100000, 1000000]"},
+    {"round", "['floor', ['+', {x}, 0.5]]", NULL},
+    {"stretch", "['default', ['if', ['=', {x}, ['least_of_hosts', {x}]], 1, ['floor', ['+', 1.5, ['/', ['*', 999, ['-', {x}, ['least_of_hosts', {x}]]], "
+     "['-', ['most_of_hosts', {x}], ['least_of_hosts', {x}]]]]]], 1000]", NULL},
+    /* CPUs that are left to VMs which hold none alone; the load with the VM by these */
+    {"shared", "['-', '@shared base', '#exclusive cpus']", NULL},
+    {"load with", "['/', ['+', '@load base', '#cpu load', '%load'], ['-', {shared}, '%exclusive']]", NULL},
+    {"crowded load", "['*', ['if', ['>=', ['+', '#vcpus', '%vcpus'], ['*', {" RATIO "=0|1e12}, {shared}]], 1000, 1], {load with}]", NULL},
+    {"even load", "{round:crowded load}", NULL},
+    /* The limit is a whole number, so the load need not be rounded up. */
+    {"power load", "['if', ['<=', ['/', ['+', '@load base', '#cpu load', {load here}], {shared}], {" HIGH "=90}], ['-', 0, {round:load with}], ['/', 1, 0]]", NULL},
+    /* Without the VM; with it. On its own host it has its memory already. */
+    {"schedulable", "['-', '@sched base', '#memory need']", NULL},
+    {"memory left", "['-', {schedulable}, '%need']", NULL},
+    {"most memory", "['most_of_hosts', {schedulable}]", "['most_of_hosts', ['if', {here}, {memory left}, {schedulable}]]"},
+    {"memory part", "['/', ['*', ['-', {memory left}, 1], 999], ['-', {most memory}, 1]]", NULL},
+    {"power memory", "['*', 1.1, {most memory}]", NULL},
+    /* Pages that are missing are taken from memory. */
+    {"memory free", "['-', ['-', '@memory base', '#memory overhead'], ['+', 0, 0{sizes:missing pages}]]", NULL},
+    {"missing pages", "['*', ['/', {x}, 1024], ['max', 0, ['-', ['default', '%pages {x}', 0], ['-', '@pages {x}', '#pages {x}']]]]", NULL},
+    {"has pages", "['or', ['=', ['default', '%pages {x}', 0], 0], ['<=', ['default', '%pages {x}', 0], ['-', '@pages {x}', '#pages {x}']]]", NULL},
+    {"ha vms", "['+', '#ha vms', {1 here}]", NULL},
+    {"ha part", "['/', ['*', 100, {ha vms}], ['most_of_hosts', {ha vms}]]", NULL},
+    {"engine part", "['/', ['*', ['default', '@score', 0], 1000], 3400]", NULL},
+    {"size", "['+', ['*', 1000, '@sockets'], '@cores of socket']", NULL},
+    /* A positive group is broken where a member is elsewhere, a negative one where a member is. Of as many broken groups those hosts are better that have
+     * more pinned members of positive groups, then more members. */
+    {"broken", "['if', ['given', '%group {x} worth'], ['-', ['*', 1000000, '%group {x} worth', ['if', ['if', ['=', '%group {x} positive', 1], "
+     "['<', '#members {x}', '#members {x} of the cluster'], ['>', '#members {x}', 0]], 1, 0]], ['*', '%group {x} positive', '#pinned members {x}']], 0]", NULL},
+    {"broken by host", "['if', ['given', '%soft group {x}'], ['*', '%soft group {x} worth', ['if', ['in', '%soft group {x}', '@groups of hosts'], "
+     "['-', 1, '%soft group {x} positive'], '%soft group {x} positive']], 0]", NULL},
+};
+/* clang-format on */
+
+const struct unit *units_find(const char *id, enum unit_type type)
+{
+    for (size_t i = 0; id && i < COUNT_OF(units); i++)
+        if (units[i].type == type && strcmp(units[i].id, id) == 0)
+            return &units[i];
+    return NULL;
+}
+
+const struct unit *units_of_all(uint32_t i)
+{
+    return &units[i];
+}
+
+bool units_named(const char *name, enum unit_type type)
+{
+    for (size_t i = 0; i < COUNT_OF(units); i++)
+        if (units[i].type == type && strcmp(units[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* ---- texts ---- */
+
+static void expand(struct compiler *m, const char *text, const char *x, struct strbuf *out);
+
+static void expand_part(struct compiler *m, const char *name, const char *x, struct strbuf *out)
+{
+    for (size_t i = 0; i < COUNT_OF(parts); i++)
+        if (strcmp(parts[i].name, name) == 0) {
+            expand(m, m->runs && parts[i].of_running ? parts[i].of_running : parts[i].text, x, out);
+            return;
+        }
+}
+
+static void expand_condition(struct compiler *m, const char *name, struct strbuf *out)
+{
+    json_t *x = classes_expression(m, name);
+    CLEANUP(freep) char *text = x ? json_dumps(x, JSON_ENCODE_ANY) : NULL;
+
+    m->true_everywhere = m->true_everywhere && !x;
+    strbuf_puts(out, text ? text : "true");
+    json_decref(x);
+}
+
+static void expand_call(struct compiler *m, const char *what, const char *name, const char *x,
+                        struct strbuf *out)
+{
+    CLEANUP(strbuf_releasep) struct strbuf of = STRBUF_EMPTY;
+    bool sizes = strcmp(what, "sizes") == 0;
+    uint32_t n = sizes                          ? m->n_sizes
+                 : strcmp(what, "colours") == 0 ? m->colours
+                 : strcmp(what, "slots") == 0   ? m->soft_slots
+                                                : NONE;
+
+    if (strcmp(what, "pass") == 0) {
+        expand_condition(m, name, out);
+    } else if (n == NONE) {
+        expand_part(m, name, x, &of);
+        expand_part(m, what, of.text, out);
+    }
+    for (uint32_t i = 0; n != NONE && i < n; i++) {
+        strbuf_clear(&of);
+        strbuf_printf(&of, "%.0f", sizes ? m->sizes[i] : i);
+        strbuf_puts(out, ", ");
+        expand_part(m, name, of.text, out);
+    }
+}
+
+static void expand_brace(struct compiler *m, char *name, const char *x, struct strbuf *out)
+{
+    char *colon = strchr(name, ':');
+    char *equal = strchr(name, '=');
+    char *other = strchr(name, '|');
+
+    if (strcmp(name, "x") == 0) {
+        strbuf_puts(out, x);
+    } else if (equal) {
+        double otherwise = strtod(equal + 1, NULL);
+        *equal = '\0';
+        double v = policies_number(m->cluster, name, otherwise);
+        strbuf_printf(out, "%.17g", other && v == otherwise ? strtod(other + 1, NULL) : v);
+    } else if (colon) {
+        *colon = '\0';
+        expand_call(m, name, colon + 1, x, out);
+    } else {
+        expand_part(m, name, x, out);
+    }
+}
+
+static void expand(struct compiler *m, const char *text, const char *x, struct strbuf *out)
+{
+    for (const char *at = text; *at; at++) {
+        if (*at == '{') {
+            char name[64];
+            size_t n = strcspn(at, "}");
+            (void)snprintf(name, sizeof name, "%.*s", (int)n - 1, at + 1);
+            expand_brace(m, name, x, out);
+            at += n;
+            continue;
+        }
+        strbuf_add(out, *at == '\'' ? "\"" : at, 1);
+        const char *owner = *at != '\''    ? NULL
+                            : at[1] == '@' ? "$host.attributes."
+                            : at[1] == '#' ? "$host.used."
+                            : at[1] == '%' ? "$vm.hints."
+                                           : NULL;
+        if (owner)
+            strbuf_puts(out, owner);
+        at += owner != NULL;
+    }
+}
+
+static bool some_vm_has(const struct compiler *m, const char *hint, size_t n)
+{
+    const char *name = arena_strndup(m->c->a, hint, n);
+
+    for (uint32_t i = 0; i < m->c->vms.n; i++)
+        if (json_object_get(m->hints[i], name))
+            return true;
+    return false;
+}
+
+json_t *units_expression(struct compiler *m, const struct unit *u, bool *ret_ranks)
+{
+    CLEANUP(strbuf_releasep) struct strbuf out = STRBUF_EMPTY;
+    const char *text = u->text;
+
+    *ret_ranks = false;
+    if (!text)
+        return classes_expression(m, u->name);
+    if (*text == '%') {
+        size_t n = strcspn(text, "?");
+        if (!some_vm_has(m, text + 1, n - 1))
+            return NULL;
+        text += n + 2;
+    }
+    bool skips = strncmp(text, "! ", 2) == 0;
+    *ret_ranks = strncmp(text, "~ ", 2) == 0;
+    m->true_everywhere = true;
+    expand(m, skips || *ret_ranks ? text + 2 : text, "", &out);
+    json_t *ret = skips && m->true_everywhere ? NULL : json_loads(out.text, JSON_DECODE_ANY, NULL);
+
+    return json_is_true(ret) ? NULL : ret; /* a truth is not allocated */
+}
