@@ -57,7 +57,7 @@ struct attributes {
 #define ATTRIBUTE_TEXTS_MAX 1024
 
 /* Bounds of one expression. */
-#define EXPRESSION_DEPTH_MAX 16
+#define EXPRESSION_DEPTH_MAX 20
 #define EXPRESSION_NODES_MAX 512
 #define EXPRESSION_MEMBERS_MAX 65536 /* operands of `in` and `has_all` */
 
@@ -98,7 +98,7 @@ static inline bool expression_variable_is_answer(enum expression_variable v)
 static inline bool expression_is_over_hosts(const struct expression_node *n)
 {
     return n->kind == EXPRESSION_OPERATOR &&
-           (n->op == OPERATOR_LEAST_OF_HOSTS || n->op == OPERATOR_MOST_OF_HOSTS);
+           (n->op == OPERATOR_MOST_OF_HOSTS || n->op == OPERATOR_BETWEEN_HOSTS);
 }
 
 /* Whether moves change what the expression is worth: by a variable, or by which hosts are ranked. */

@@ -351,9 +351,11 @@
     X(OPERATOR_MIN, "min", "the least of the numbers")                                                       \
     X(OPERATOR_MAX, "max", "the greatest of the numbers")                                                    \
     X(OPERATOR_FLOOR, "floor", "the greatest whole number that is not above the number")                     \
-    X(OPERATOR_LEAST_OF_HOSTS, "least_of_hosts",                                                             \
-      "the least that the operand is on a host that is ranked, in a score; absent operands do not count")    \
-    X(OPERATOR_MOST_OF_HOSTS, "most_of_hosts", "the greatest such number")                                   \
+    X(OPERATOR_MOST_OF_HOSTS, "most_of_hosts",                                                               \
+      "the most that the operand is on a host that is ranked, in a score; absent operands do not count")     \
+    X(OPERATOR_BETWEEN_HOSTS, "between_hosts",                                                               \
+      "where the operand stands between the least of such numbers (0) and the most (1); 0 if they are "      \
+      "equal")                                                                                               \
     X(OPERATOR_NUMBER, "number", "the text as a number; absent if the text is none")                         \
     X(OPERATOR_SPLIT, "split", "the parts of the text between commas")                                       \
     X(OPERATOR_COUNT, "count", "how many values the operand has")                                            \

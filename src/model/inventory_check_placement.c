@@ -181,7 +181,7 @@ static int check_expressions(const struct stage_place *s)
 
     if (is_over_hosts(&x->filter) || is_over_hosts(&x->count) || is_over_hosts(&x->limit) ||
         is_over_hosts(&x->per) || is_over_hosts(&x->multiplier) || is_over_hosts(&x->bucket))
-        return refuse_stage(s, "", "least_of_hosts or most_of_hosts, expected them in score only");
+        return refuse_stage(s, "", "most_of_hosts or between_hosts, expected them in score only");
     if ((r = check_variables(s, "filter", &x->filter, false, true)) < 0 ||
         (r = check_variables(s, "count", &x->count, true, false)) < 0 ||
         (r = check_variables(s, "limit", &x->limit, false, false)) < 0 ||

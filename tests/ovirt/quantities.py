@@ -96,7 +96,7 @@ def complete(cluster, record):
     return Pending(record.vm, record.host,
                    figure('vcpus', lambda v: v.vcpus, 0),
                    figure('cores', lambda v: 0 if v.exclusive else v.sockets * v.cores, 0),
-                   figure('real_mb', lambda v: real_need(cluster, v), 0),
+                   figure('real_mb', lambda v: static_overhead(cluster, v), 0),
                    figure('overcommit_mb', lambda v: overcommit_need(cluster, v), 0),
                    figure('huge', huge_pages, {}),
                    figure('cpu_load', lambda v: cpu_load_of(cluster, v), 0),

@@ -98,8 +98,8 @@ FILTERS = (
     ('Memory', False, {'host': {'committed_mb': 8900}, 'vm': {'video_mb': 3}}),
     ('Memory', True, {'host': {'committed_mb': 13902}, 'overcommit_percent': 150}),
     ('Memory', False, {'host': {'mem_free_mb': 2180}, 'others': [{'id': 'o', 'mem_mb': 1024}], 'pending': [{'vm': 'o', 'host': 'h', 'real_mb': 1091}]}),
-    ('Memory', True, {'host': {'mem_free_mb': 2180}, 'others': [{'id': 'o', 'mem_mb': 1024}], 'pending': [{'vm': 'o', 'host': 'h'}]}),
-    ('Memory', False, {'host': {'mem_free_mb': 2179}, 'others': [{'id': 'o', 'mem_mb': 1024}], 'pending': [{'vm': 'o', 'host': 'h'}]}),
+    ('Memory', True, {'host': {'mem_free_mb': 1156}, 'others': [{'id': 'o', 'mem_mb': 1024}], 'pending': [{'vm': 'o', 'host': 'h'}]}),
+    ('Memory', False, {'host': {'mem_free_mb': 1155}, 'others': [{'id': 'o', 'mem_mb': 1024}], 'pending': [{'vm': 'o', 'host': 'h'}]}),
     ('Memory', True, {'host': {'mem_free_mb': 578, 'huge_free': {'2048': 256}}, 'vm': {'huge_page_kb': 2048}}),  # 256 pages of 2 MiB missing, 66
     ('Memory', False, {'host': {'mem_free_mb': 577, 'huge_free': {'2048': 256}}, 'vm': {'huge_page_kb': 2048}}),
     ('Memory', True, {'host': {'committed_mb': 8902, 'huge_free': {'2048': 512}}, 'vm': {'huge_page_kb': 2048}}),
@@ -244,6 +244,9 @@ WEIGHED = (
      {'parameters': {'VCpuToPhysicalCpuRatio': '0.5'}, 'vms': [{'id': 'o', 'cores': 3, **ON_A}]}),
     ('even: not crowded', [1, 1000], EVEN_CPU, [{'cpu_percent': 10}, {'cpu_percent': 90}],
      {'parameters': {'VCpuToPhysicalCpuRatio': '0.5'}, 'vms': [{'id': 'o', 'cores': 2, **ON_A}]}),
+    ('even: crowded by what is pending', [1000, 1], EVEN_CPU, [{'cpu_percent': 10}, {'cpu_percent': 90}],
+     {'parameters': {'VCpuToPhysicalCpuRatio': '0.5'}, 'vms': [{'id': 'o', 'cores': 3}], 'pending': [{'vm': 'o', 'host': 'a'}]}),
+    ('power: no limit', [1000, 1], POWER_CPU, [{'cpu_percent': 90}, {'cpu_percent': 99}], {}),
     # (80 + 20)/(8 - 2) = 16.7 against (208 + 20)/(16 - 2) = 16.3; none left of two
     ('even: exclusive CPUs of its own', [1000, 1, 1000], EVEN_CPU, [{'cpu_percent': 10}, {'cpu_percent': 13, 'cores': 16}, {'cores': 2}],
      {'vm': {'cores': 2, 'cpu_policy': 'dedicated'}}),
@@ -319,7 +322,7 @@ def check_quantities():
                    pending=[{'vm': 'v', 'host': 'h'}, {'vm': 'o', 'host': 'h', 'exclusive_cpus': [3]}],
                    host={'committed_mb': 1000, 'reserved_mb': 321}, overcommit_percent=150)
     host, (v, o) = cluster.host('h'), pending_at(cluster, cluster.host('h'))
-    assert (v.vcpus, v.cores, v.real_mb, v.overcommit_mb, v.huge, v.cpu_load) == (2, 2, 1090, 1106, {}, 20)
+    assert (v.vcpus, v.cores, v.real_mb, v.overcommit_mb, v.huge, v.cpu_load) == (2, 2, 66, 1106, {}, 20)
     assert (o.vcpus, o.cores, o.real_mb, o.overcommit_mb, o.huge, o.cpu_load) == (6, 3, 64, 112, {2048: 2}, 60)
     assert max_scheduling_memory(cluster, host) == 15000 - 1000 - 321 - 1106 - 112 - 4
     assert (load_of(cluster, host, False), load_of(cluster, host, True), load_of(cluster, host, False, True)) == (80, 160, 160)

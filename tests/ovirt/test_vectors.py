@@ -138,14 +138,13 @@ def weight_vm_host_affinity(given):
     positive = Group('positive', vms=['vm'], hosts=['P'], hosts_rule=Rule(True, True))
     negative = Group('negative', vms=['vm'], hosts=['N'], hosts_rule=Rule(True, False))
 
-    def scores(*groups):
-        return WEIGHTS['VmToHostsAffinityGroups'](Call(Cluster(hosts=hosts, groups=list(groups)), [Vm('vm')]), hosts)
+    def scores(names, *groups):
+        of = [host for host in hosts if host.id in names]
+        return WEIGHTS['VmToHostsAffinityGroups'](Call(Cluster(hosts=hosts, groups=list(groups)), [Vm('vm')]), of)
 
-    def some(names, table):
-        return {name: table[name] for name in names}
-
-    return {'none': list(scores().values()), 'positive_only': some('PX', scores(positive)), 'negative_only': some('NX', scores(negative)),
-            'both': some('NX', scores(positive, negative))}
+    both = scores('PNX', positive, negative)
+    return {'none': list(scores('PNX').values()), 'positive_only': scores('PX', positive), 'negative_only': scores('NX', negative),
+            'both': {name: both[name] for name in 'NX'}}
 
 
 def weight_vm_vm_affinity(given):

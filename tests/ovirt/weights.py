@@ -3,7 +3,7 @@ WEIGHTS says which function has which name."""
 import math
 
 from filters import newcomers, os_of
-from quantities import (WORST, cpu_load_of, effective_load, load_of, max_scheduling_memory, new_exclusive, ranks, round_half_up, shared_cpus,
+from quantities import (WORST, cpu_load_of, effective_load, load_of, max_scheduling_memory, new_exclusive, pending_at, ranks, round_half_up, shared_cpus,
                         stretch, total_need, vcpus_on)
 
 NOT_PREFERRED = 10000
@@ -34,7 +34,7 @@ def load_after(call, host):
     if load is None or cpus is None or cpus <= new_exclusive(new):
         return None
     ratio = call.number('VCpuToPhysicalCpuRatio', 0)
-    crowded = ratio > 0 and (vcpus_on(cluster, host) + sum(vm.vcpus for vm in new)) / cpus >= ratio
+    crowded = ratio > 0 and (vcpus_on(cluster, host) + sum(p.vcpus for p in pending_at(cluster, host)) + sum(vm.vcpus for vm in new)) / cpus >= ratio
     added = sum(cpu_load_of(cluster, vm) for vm in new)
     return round_half_up((1000 if crowded else 1) * (load + added) / (cpus - new_exclusive(new)))
 
@@ -50,7 +50,7 @@ def cpu_power(call, hosts):
     for host in hosts:
         effective = effective_load(cluster, host, cluster.threads_as_cores, with_pending=True)
         after = load_after_without_ratio(call, host)
-        if after is not None and effective <= call.number('HighUtilization', cluster.settings.high_utilization):
+        if after is not None and effective <= call.number('HighUtilization', math.inf):
             loads[host.id] = -after
     fullest_first = stretch(loads)
     return {host.id: fullest_first.get(host.id, WORST) for host in hosts}
@@ -126,12 +126,6 @@ def ranked(keys):
     return {name: 1 + rank for name, rank in zip(keys, ranks(list(keys.values())))}
 
 
-def ranked_without_gaps(keys):
-    """{host: 1 + lower keys}, as result ov31 of vectors.json has it."""
-    distinct = [key for n, key in enumerate(keys.values()) if key not in list(keys.values())[:n]]
-    return {name: 1 + sum(other < key for other in distinct) for name, key in keys.items()}
-
-
 def broken_priorities(priorities):
     return sorted(priorities, reverse=True)
 
@@ -148,8 +142,7 @@ def vm_affinity_key(call, host):
         here = {name for name, at in places.items() if host.id in at}
         if group.vms_rule.positive:
             joint |= here
-        elsewhere = any(at != host.id for hosts in places.values() for at in hosts)
-        if elsewhere if group.vms_rule.positive else here or len(names & set(members)) > 1:
+        if not here if group.vms_rule.positive else here or len(names & set(members)) > 1:
             broken.append(group.priority)
     pinned = sum(cluster.vm(name) is not None and cluster.vm(name).affinity == 'pinned' for name in joint)
     return broken_priorities(broken), -pinned, -len(joint)
@@ -167,7 +160,7 @@ def vm_to_hosts_affinity_groups(call, hosts):
                                  if group.hosts_rule.enabled and not group.hosts_rule.enforcing and names & set(cluster.members(group))
                                  and (host.id in cluster.group_hosts(group)) != group.hosts_rule.positive)
 
-    return ranked_without_gaps({host.id: broken(host) for host in hosts})
+    return ranked({host.id: broken(host) for host in hosts})
 
 
 # ---- topology ----

@@ -432,24 +432,30 @@ static struct expression operand_of(const struct expression *x, uint32_t ix, str
     return (struct expression){nodes, n};
 }
 
-static double extreme(double best, double v, const struct expression_node *n)
+/* What the operator makes of the operand's extremes over hosts, and of what it is on one. */
+static double over_hosts(const struct expression_node *n, double least, double most, double v)
 {
-    return isnan(best) || (n->op == OPERATOR_MOST_OF_HOSTS ? v > best : v < best) ? v : best;
+    if (n->op == OPERATOR_MOST_OF_HOSTS)
+        return most;
+    return isnan(v) || least < most ? (v - least) / (most - least) : 0;
 }
 
-/* Likewise of a score: also the least or most over the hosts that are left, alone or in a difference. */
+/* Likewise of a score: also with an operator over the hosts that are left, alone or in a difference. */
 static double naive_score(const struct snapshot *s, const struct pipeline *p, const struct expression *x,
                           uint32_t vm, uint32_t host, const struct naive_rank *r)
 {
     struct expression_node nodes[2][EXPRESSION_NODES_MAX];
     const struct expression first = x->n > 1 ? operand_of(x, 1, nodes[0]) : *x;
-    double best = NAN;
+    double least = NAN;
+    double most = NAN;
 
     if (expression_is_over_hosts(&x->nodes[0])) {
-        for (uint32_t h = 0; h < s->n_hosts; h++)
-            if (!r[h].out)
-                best = extreme(best, naive_score(s, p, &first, vm, h, r), &x->nodes[0]);
-        return best;
+        for (uint32_t h = 0; h < s->n_hosts; h++) {
+            double v = r[h].out ? NAN : naive_score(s, p, &first, vm, h, r);
+            least = fmin(least, v);
+            most = fmax(most, v);
+        }
+        return over_hosts(&x->nodes[0], least, most, naive_score(s, p, &first, vm, host, r));
     }
     if (x->nodes[0].kind != EXPRESSION_OPERATOR || x->nodes[0].op != OPERATOR_SUBTRACT)
         return naive_value(s, p, x, vm, host);
@@ -655,19 +661,22 @@ static double naive_then(const struct fit *fit, const struct expression *x, uint
     return NAN;
 }
 
-/* Likewise of a score: also the least or most over the hosts to which the VM may move. */
+/* Likewise of a score: also with an operator over the hosts to which the VM may move. */
 static double naive_then_score(const struct fit *fit, const struct expression *x, uint32_t vm, uint32_t host,
                                bool beside, const bool *in)
 {
     struct expression_node nodes[2][EXPRESSION_NODES_MAX];
     const struct expression first = x->n > 1 ? operand_of(x, 1, nodes[0]) : *x;
-    double best = NAN;
+    double least = NAN;
+    double most = NAN;
 
     if (expression_is_over_hosts(&x->nodes[0])) {
-        for (uint32_t h = 0; h < fit->snap->n_hosts; h++)
-            if (in[h])
-                best = extreme(best, naive_then(fit, &first, vm, h, false), &x->nodes[0]);
-        return best;
+        for (uint32_t h = 0; h < fit->snap->n_hosts; h++) {
+            double v = in[h] ? naive_then(fit, &first, vm, h, false) : NAN;
+            least = fmin(least, v);
+            most = fmax(most, v);
+        }
+        return over_hosts(&x->nodes[0], least, most, naive_then(fit, &first, vm, host, beside));
     }
     if (x->nodes[0].kind != EXPRESSION_OPERATOR || x->nodes[0].op != OPERATOR_SUBTRACT)
         return naive_then(fit, x, vm, host, beside);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """src/dialect/ovirt unit by unit: each filter and each weight of oVirt's scheduler with its conditions, and the figures of the engine's own
-unit tests (ovirt_vectors.json). The names of the rows O1 to O16 are those of src/dialect/ovirt/README.md."""
+unit tests (tests/ovirt/vectors.json). The names of the rows O1 to O16 are those of src/dialect/ovirt/README.md."""
 import json
 import math
 import os
@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 MIB = 1 << 20
-VECTORS = json.loads((pathlib.Path(__file__).resolve().parent / 'ovirt_vectors.json').read_text())
+VECTORS = json.loads((pathlib.Path(__file__).resolve().parents[1] / 'ovirt/vectors.json').read_text())
 UNITS = {'CPU': '6d636bf6-a35c-4f9d-b68d-0731f720cddc', 'CPUOverloaded': '98842bc5-4094-4b83-8224-7b50f86a94c9',
          'Emulated-Machine': '58894b5b-d55d-4f85-8f82-5bf217e640b0', 'HA': 'e659c871-0bf1-4ccc-b748-f28f5d08dffd',
          'Swap': '43b9e654-337f-4b0d-a896-cbb22ce5a7fc', 'Memory': 'c9ddbb34-0e1d-4061-a8d7-b0893fa80932',
@@ -299,7 +299,7 @@ def test_O2_O3_weights():
     expect('CPU even without data', weights('OptimalForCpuEvenDistribution', [host('a', use=10), host('b', use=20), blind], vm('v')), {'a': 1, 'b': 1000, 'd': 1000})
     crowded = [vm('x', 'a', 0, cpu={'topology': {'sockets': 8}})]
     expect('CPU even, ratio', weights('OptimalForCpuEvenDistribution', [host('a'), host('b', use=50)], vm('v'), crowded, {'VCpuToPhysicalCpuRatio': 1}), {'a': 1000, 'b': 1})
-    expect('CPU power', weights('OptimalForCpuPowerSaving', [host('a', use=10), host('b', use=80), host('c', use=91)], vm('v')), {'a': 1000, 'b': 1, 'c': 1000})
+    expect('CPU power', weights('OptimalForCpuPowerSaving', [host('a', use=10), host('b', use=80), host('c', use=91)], vm('v'), properties={'HighUtilization': 90}), {'a': 1000, 'b': 1, 'c': 1000})
     room = [host('a', max_scheduling_memory=10000 * MIB), host('b', max_scheduling_memory=5000 * MIB)]
     bare = {'settings': {'vm_overhead_mb': 0}}
     expect('memory even', weights('OptimalForMemoryEvenDistribution', room, vm('v'), **bare), {'a': 103, 'b': 603})

@@ -435,7 +435,7 @@ static void any_score(struct rng *r, struct stage_facts *stage, const char *coun
                                          "[\"floor\",[\"/\",\"$host.attributes.tier\",\"$host.cores\"]]",
                                          "[\"-\",[\"most_of_hosts\",\"$host.attributes.tier\"],"
                                          "\"$host.attributes.tier\"]",
-                                         "[\"-\",\"$host.cores\",[\"least_of_hosts\",[\"if\",[\"in\",\"AVX\","
+                                         "[\"-\",\"$host.cores\",[\"between_hosts\",[\"if\",[\"in\",\"AVX\","
                                          "\"$host.traits\"],\"$host.cores\",\"none\"]]]",
                                          "[\"if\",[\"in\",\"AVX\",\"$host.traits\"],1,[\"-\",0,1]]",
                                          "[\"-\",\"$host.attributes.tier\",\"$vm.flavor.tier\"]"};
@@ -573,7 +573,7 @@ static void score_of_move(struct rng *r, struct stage_facts *s, struct arena *a)
         "\"$host.left.n\"",
         "\"$host.used.n\"",
         "[\"-\",[\"most_of_hosts\",\"$host.used.n\"],\"$host.used.n\"]",
-        "[\"-\",\"$host.cores\",[\"least_of_hosts\",\"$host.attributes.speed\"]]",
+        "[\"-\",\"$host.cores\",[\"between_hosts\",\"$host.attributes.speed\"]]",
         "[\"if\",[\">=\",\"$host.attributes.speed\",\"$vm.flavor.speed\"],1,0]"};
 
     s->score = read(OF(r, scores), expression_read_number, a);

@@ -273,7 +273,7 @@ static void test_bounds(void **state)
     (void)state;
     assert_int_equal(make_nested(EXPRESSION_DEPTH_MAX, 1, &err), 0);
     assert_true(make_nested(EXPRESSION_DEPTH_MAX + 1, 1, &err) < 0);
-    assert_non_null(strstr(err.text, "too deep, expected at most 16"));
+    assert_non_null(strstr(err.text, "too deep, expected at most 20"));
     assert_int_equal(make_nested(1, EXPRESSION_NODES_MAX - 1, &err), 0);
     assert_true(make_nested(1, EXPRESSION_NODES_MAX, &err) < 0);
     assert_non_null(strstr(err.text, "one entry too many"));
@@ -312,7 +312,7 @@ static const struct {
      "/pipelines/0/stages/0: normalise, multiplier, least or most"},
     {"\"pipelines\":[{\"name\":\"p\",\"stages\":[{\"name\":\"s\",\"filter\":[\"=\",1,[\"most_of_hosts\",2]]}]"
      "}]",
-     "/pipelines/0/stages/0: least_of_hosts or most_of_hosts, expected them in score only"},
+     "/pipelines/0/stages/0: most_of_hosts or between_hosts, expected them in score only"},
     {"\"pipelines\":[{\"name\":\"p\",\"stages\":[{\"name\":\"s\",\"score\":1,\"normalise\":\"rank\",\"most\":"
      "1}]}]",
      "/pipelines/0/stages/0: least and most are of minmax"},

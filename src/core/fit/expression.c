@@ -393,6 +393,10 @@ static struct value of_values(const struct at *at, uint32_t ix)
     case OPERATOR_MORE:
     case OPERATOR_AT_LEAST:
         return compare_numbers(nodes[ix].op, &a, &b);
+    case OPERATOR_BETWEEN_HOSTS:
+        return a.type == VALUE_NUMBER && at->s->over_hosts
+                   ? number(expression_between(&at->s->over_hosts[ix], a.number))
+                   : absent;
     case OPERATOR_FLOOR:
         return a.type == VALUE_NUMBER ? number(floor(a.number)) : absent;
     case OPERATOR_NUMBER:
@@ -427,9 +431,8 @@ static struct value operator_value(const struct at *at, uint32_t ix)
     case OPERATOR_MIN:
     case OPERATOR_MAX:
         return calculate(at, ix);
-    case OPERATOR_LEAST_OF_HOSTS:
     case OPERATOR_MOST_OF_HOSTS:
-        return at->s->over_hosts ? number(at->s->over_hosts[ix]) : absent;
+        return at->s->over_hosts ? number(at->s->over_hosts[ix].most) : absent;
     case OPERATOR_ANY_GROUP:
     case OPERATOR_ALL_GROUPS:
     case OPERATOR_GROUPS:

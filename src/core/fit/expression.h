@@ -31,6 +31,16 @@ struct expression_live {
 };
 
 /* The rows in which the variables' values stand: node.column is the place in its owner's row. */
+/* What the operand of a node is on the hosts that are ranked; UNKNOWN: absent on all. */
+struct expression_extremes {
+    double least, most;
+};
+
+static inline double expression_between(const struct expression_extremes *e, double v)
+{
+    return e->least == e->most ? v - v : (v - e->least) / (e->most - e->least); /* UNKNOWN stays so */
+}
+
 struct expression_scope {
     const struct value *host, *vm;
     const struct value *groups;  /* a row for each group of the snapshot */
@@ -38,10 +48,9 @@ struct expression_scope {
     const struct snapshot *snap; /* for the kinds of its groups */
     const uint32_t *host_groups; /* the groups that the host is in, ascending */
     uint32_t n_host_groups;
-    const struct expression_live *live; /* NULL: what moves change is absent */
-    uint32_t vm_ix, host_ix;            /* for it */
-    const double *over_hosts; /* by node: the least or most of the hosts that are ranked, UNKNOWN: absent;
-                                 NULL: none are */
+    const struct expression_live *live;           /* NULL: what moves change is absent */
+    uint32_t vm_ix, host_ix;                      /* for it */
+    const struct expression_extremes *over_hosts; /* by node; NULL: no hosts are ranked */
 };
 
 /* The value of a variable of the VM or the host. */

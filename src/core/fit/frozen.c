@@ -35,6 +35,8 @@ struct own {
     const double *buckets;
 };
 
+#define EXTREMES (sizeof(struct expression_extremes) / sizeof(double))
+
 struct fit_frozen {
     const struct fit *fit;
     const uint64_t *hosts;
@@ -46,7 +48,7 @@ struct fit_frozen {
     const struct shared *
         *by_class; /* of pipelines that read nothing that moves change; NULL: not asked for yet */
     struct fit_rows table_keys; /* rows: part and stage, then what the expression reads */
-    const double **tables;      /* by host, UNKNOWN: no number; then what operators over hosts are, by node */
+    const double **tables;      /* by host, UNKNOWN: no number; then for operators over hosts, by node */
     size_t cap_tables;
     struct fit_rows shared_keys; /* rows: the pipeline, its tables, the number of its hosts */
     struct shared **shared;
@@ -172,13 +174,13 @@ static uint32_t table_of(struct fit_frozen *f, enum fit_part part, uint32_t stag
     if (number < known)
         return number;
     const struct fit_expression *x = &f->fit->parts[part][stage];
-    double *of = arena_array(f->a, double, (size_t)n_hosts + (x->over_hosts ? x->x.n : 0));
+    double *of = arena_array(f->a, double, (size_t)n_hosts + (x->over_hosts ? EXTREMES * x->x.n : 0));
     struct expression_scope scope = fit_live_scope(f->fit, vm, 0, &f->then->all);
+    struct expression_extremes *over = (void *)(of + n_hosts);
 
     if (x->over_hosts) {
-        fit_over_hosts(f->fit, x, &scope, NULL, left_of(f, f->bitmaps[hosts_of(f, vm)]), n_hosts, of,
-                       of + n_hosts);
-        scope.over_hosts = of + n_hosts;
+        fit_over_hosts(f->fit, x, &scope, NULL, left_of(f, f->bitmaps[hosts_of(f, vm)]), n_hosts, of, over);
+        scope.over_hosts = over;
     }
     fit_numbers(f->fit, x, &scope, NULL, n_hosts, f->a, of);
     f->tables = arena_grow(f->a, f->tables, known, &f->cap_tables, sizeof(*f->tables));
@@ -355,7 +357,7 @@ static double value_at_home(struct fit_frozen *f, enum fit_part part, uint32_t s
     struct expression_scope scope = fit_live_scope(f->fit, vm, f->fit->snap->vms[vm].host, &f->then->beside);
 
     if (x->over_hosts)
-        scope.over_hosts = f->tables[table_of(f, part, stage, vm)] + f->fit->snap->n_hosts;
+        scope.over_hosts = (const void *)(f->tables[table_of(f, part, stage, vm)] + f->fit->snap->n_hosts);
     struct value v = expression_value(&x->x, &scope);
 
     return v.type == VALUE_NUMBER ? v.number : UNKNOWN;

@@ -228,6 +228,11 @@ static void node_values(const struct block *b, uint32_t ix, double *ret)
         for (uint32_t i = 0; i < b->n; i++)
             ret[i] = !(ret[i] == 1);
         return;
+    case OPERATOR_BETWEEN_HOSTS:
+        operand(b, ix + 1, false, ret);
+        for (uint32_t i = 0; i < b->n; i++)
+            ret[i] = b->of->over_hosts ? expression_between(&b->of->over_hosts[ix], ret[i]) : UNKNOWN;
+        return;
     case OPERATOR_FLOOR:
         operand(b, ix + 1, false, ret);
         for (uint32_t i = 0; i < b->n; i++)
@@ -418,23 +423,24 @@ void fit_numbers(const struct fit *fit, const struct fit_expression *x, const st
 }
 
 void fit_over_hosts(const struct fit *fit, const struct fit_expression *x, const struct expression_scope *of,
-                    const uint32_t *hosts, const double *left, uint32_t n, double *values, double *ret)
+                    const uint32_t *hosts, const double *left, uint32_t n, double *values,
+                    struct expression_extremes *ret)
 {
     struct expression_scope scope = *of;
 
     scope.over_hosts = ret;
     for (uint32_t ix = x->x.n; ix-- > 0;) { /* one within another comes first */
-        bool least = x->x.nodes[ix].op == OPERATOR_LEAST_OF_HOSTS;
-        double best = UNKNOWN;
+        struct expression_extremes e = {UNKNOWN, UNKNOWN};
 
         if (!expression_is_over_hosts(&x->x.nodes[ix]))
             continue;
         find_numbers(fit, x, &scope, ix + 1, hosts, n, NULL, values); /* no arena: as x is live */
         for (uint32_t i = 0; i < n; i++) {
             double v = values[i] + left[i];
-            best = isnan(best) || (least ? v < best : v > best) ? v : best;
+            e.least = fmin(e.least, v);
+            e.most = fmax(e.most, v);
         }
-        ret[ix] = best;
+        ret[ix] = e;
     }
 }
 

@@ -26,10 +26,11 @@ void fit_numbers_compile(struct fit *fit, struct arena *a);
 void fit_numbers(const struct fit *fit, const struct fit_expression *x, const struct expression_scope *of,
                  const uint32_t *hosts, uint32_t n, struct arena *a, double *ret);
 
-/* For the scope's over_hosts: by node, the least or most of the hosts whose `left` is 0 (UNKNOWN: it does not
- * count). values: scratch, by host. */
+/* The scope's over_hosts, by node, of the hosts whose `left` is 0 (UNKNOWN: it does not count). values:
+ * scratch, by host. */
 void fit_over_hosts(const struct fit *fit, const struct fit_expression *x, const struct expression_scope *of,
-                    const uint32_t *hosts, const double *left, uint32_t n, double *values, double *ret);
+                    const uint32_t *hosts, const double *left, uint32_t n, double *values,
+                    struct expression_extremes *ret);
 
 /* The hosts of the snapshot on which the expression is true, a bit each; moves must not change it. ret:
  * zeros.

@@ -40,10 +40,11 @@ bool fit_ranks(const struct fit *fit, uint32_t vm)
 struct ranking_stage {
     uint32_t stage;
     enum stage_kind kind;
-    bool live, live_by;      /* moves change the values, or the multiplier */
-    double *values;          /* of a score or bucket, by host; UNKNOWN: no number */
-    double *by;              /* of the multiplier; NULL: 1 */
-    double *over;            /* of a score: what its operators over hosts are; NULL: it has none */
+    bool live, live_by; /* moves change the values, or the multiplier */
+    double *values;     /* of a score or bucket, by host; UNKNOWN: no number */
+    double *by;         /* of the multiplier; NULL: 1 */
+    struct expression_extremes
+        *over;               /* of a score, for its operators over hosts, by node; NULL: it has none */
     double *parts;           /* what the score adds on each host; 0 where it is no number */
     double least, most;      /* the scale of the parts */
     bool rescale;            /* values that the scale depends on have changed */
@@ -58,8 +59,9 @@ struct extremes {
 #define BLOCK 64u /* hosts of which the extremes are kept */
 
 /* The numbers that the expression is on hosts from ... from + n - 1 of the ranking. */
-static void numbers_on(const struct fit_ranking *r, const struct fit_expression *x, const double *over,
-                       uint32_t from, uint32_t n, struct arena *scratch, double *ret)
+static void numbers_on(const struct fit_ranking *r, const struct fit_expression *x,
+                       const struct expression_extremes *over, uint32_t from, uint32_t n,
+                       struct arena *scratch, double *ret)
 {
     struct expression_scope of = fit_live_scope(r->fit, r->vm, 0, &r->live);
 
@@ -98,7 +100,7 @@ static void add_stage(struct fit_ranking *r, uint32_t stage, struct arena *a)
 
     s->live = x->live;
     s->values = arena_array(a, double, r->n);
-    s->over = x->over_hosts ? arena_array(a, double, x->x.n) : NULL;
+    s->over = x->over_hosts ? arena_array(a, struct expression_extremes, x->x.n) : NULL;
     if (!s->over) /* else when it is known which hosts are left */
         find_values(r, s, 0, r->n, a);
     if (s->kind == STAGE_BUCKET) {
@@ -451,7 +453,7 @@ size_t fit_ranking_bytes(const struct fit *fit, uint32_t vm, uint32_t n)
         blocks += is->score.n > 0;
         nodes += fit->parts[PART_SCORE][p->first + i].over_hosts ? is->score.n + PIECE : 0;
     }
-    return columns * (n * sizeof(double) + PIECE) + nodes * sizeof(double) +
+    return columns * (n * sizeof(double) + PIECE) + nodes * sizeof(struct expression_extremes) +
            blocks * ((n / BLOCK + 1) * sizeof(struct extremes) + PIECE) +
            (p ? p->n : 0) * (sizeof(struct ranking_stage) + sizeof(double *)) + sizeof(struct fit_ranking) +
            8 * PIECE;

@@ -115,7 +115,7 @@ static enum shape shape_of_operator(const struct shaping *s, uint32_t ix)
 
     if (n->op >= OPERATOR_ANY_GROUP)
         return SHAPE_OTHER;
-    if (expression_is_over_hosts(n))
+    if (n->op == OPERATOR_MOST_OF_HOSTS)
         return is_number(s, ix + 1) ? SHAPE_FIXED : SHAPE_OTHER;
     if (all_have(s, ix, SHAPE_FIXED))
         return SHAPE_FIXED;
@@ -147,6 +147,7 @@ static enum shape shape_of_operator(const struct shaping *s, uint32_t ix)
     case OPERATOR_MIN:
     case OPERATOR_MAX:
     case OPERATOR_FLOOR:
+    case OPERATOR_BETWEEN_HOSTS:
     case OPERATOR_NUMBER:
         return all_have(s, ix, SHAPE_NUMBER) ? SHAPE_NUMBER : SHAPE_OTHER;
     default:

@@ -1,6 +1,6 @@
 /* affinity.c: affinity groups. Members of groups of VMs are counted, so that VMs that are placed together see
  * one another. A rank by broken groups needs each group's members by themselves: groups get colours so that
- * no VM is in two groups of one colour, and each colour has its counts. */
+ * no VM is in two groups of one colour, and each colour has its count. */
 #include "dialect/ovirt/internal.h"
 
 #include <math.h>
@@ -9,6 +9,11 @@
 #define CLUSTER_KIND "cluster"
 #define PINNED_ONE 1000 /* a pinned member is worth so many others */
 
+struct vm_sets {
+    const bool **has; /* by set, then by VM */
+    uint32_t n;
+};
+
 static bool binds_vms(const struct affinity_group *g, uint32_t vm)
 {
     return g->vms_enabled && g->has_vm[vm];
@@ -16,30 +21,31 @@ static bool binds_vms(const struct affinity_group *g, uint32_t vm)
 
 /* ---- groups of VMs ---- */
 
-static bool share_vm(const struct cloud *c, const struct affinity_group *x, const struct affinity_group *y)
+static bool share_vm(const struct cloud *c, const bool *x, const bool *y)
 {
     for (uint32_t i = 0; i < c->vms.n; i++)
-        if (x->has_vm[i] && y->has_vm[i])
+        if (x[i] && y[i])
             return true;
     return false;
 }
 
-static void find_colours(struct compiler *m)
+/* The colour of each set of VMs, so that none of one colour have a VM in common. Returns how many there are.
+ */
+static uint32_t find_colours(const struct cloud *c, const struct vm_sets *sets, uint32_t *ret)
 {
-    const struct cloud *c = m->c;
+    uint32_t colours = 0;
 
-    m->colour = arena_array(c->a, uint32_t, c->groups.n);
-    for (uint32_t i = 0; i < c->groups.n; i++) {
-        bool *taken = arena_array(c->a, bool, (size_t)m->colours + 1);
+    for (uint32_t i = 0; i < sets->n; i++) {
+        bool *taken = arena_array(c->a, bool, (size_t)colours + 1);
 
-        for (uint32_t k = 0; k < i && GROUP(c, i)->vms_enabled; k++)
-            if (GROUP(c, k)->vms_enabled && share_vm(c, GROUP(c, i), GROUP(c, k)))
-                taken[m->colour[k]] = true;
-        while (GROUP(c, i)->vms_enabled && taken[m->colour[i]])
-            m->colour[i]++;
-        if (GROUP(c, i)->vms_enabled && m->colour[i] == m->colours)
-            m->colours++;
+        for (uint32_t k = 0; k < i; k++)
+            if (share_vm(c, sets->has[i], sets->has[k]))
+                taken[ret[k]] = true;
+        while (taken[ret[i]])
+            ret[i]++;
+        colours += ret[i] == colours;
     }
+    return colours;
 }
 
 /* How many groups of the VM have a higher priority, each priority once; and how many it has of any. */
@@ -93,17 +99,84 @@ static void add_text(const struct compiler *m, uint32_t vm, const char *name, co
     (void)json_array_append_new(list, json_string(text));
 }
 
-static void set_vm(const struct compiler *m, uint32_t group, uint32_t vm)
+static void set_group(const struct compiler *m, const struct affinity_group *g, uint32_t colour)
 {
-    const struct affinity_group *g = GROUP(m->c, group);
-    const char *colour = arena_printf(m->c->a, "group %u", m->colour[group]);
+    const char *name = arena_printf(m->c->a, "group %u", colour);
 
-    if (g->vms_enforcing)
-        add_text(m, vm, g->vms_positive ? "hard positive groups" : "hard negative groups", g->id);
-    add_text(m, vm, colour, g->id);
-    stages_set(m->hints[vm], arena_printf(m->c->a, "%s worth", colour),
-               worth_of(m->c, vm, g->priority, binds_vms));
-    stages_set(m->hints[vm], arena_printf(m->c->a, "%s positive", colour), g->vms_positive);
+    for (uint32_t vm = 0; vm < m->c->vms.n; vm++) {
+        if (!g->has_vm[vm])
+            continue;
+        if (g->vms_enforcing)
+            add_text(m, vm, g->vms_positive ? "hard positive groups" : "hard negative groups", g->id);
+        (void)json_object_set_new(m->hints[vm], name, json_string(g->id));
+        stages_set(m->hints[vm], arena_printf(m->c->a, "%s worth", name),
+                   worth_of(m->c, vm, g->priority, binds_vms));
+        stages_set(m->hints[vm], arena_printf(m->c->a, "%s positive", name), g->vms_positive);
+    }
+}
+
+static void set_groups(struct compiler *m)
+{
+    const struct cloud *c = m->c;
+    struct vm_sets groups = {.has = arena_array(c->a, const bool *, c->groups.n)};
+    uint32_t *colour = arena_array(c->a, uint32_t, c->groups.n);
+    uint32_t *of = arena_array(c->a, uint32_t, c->groups.n);
+
+    for (uint32_t i = 0; i < c->groups.n; i++)
+        if (GROUP(c, i)->vms_enabled) {
+            of[groups.n] = i;
+            groups.has[groups.n++] = GROUP(c, i)->has_vm;
+        }
+    m->colours = find_colours(c, &groups, colour);
+    for (uint32_t i = 0; i < groups.n; i++)
+        set_group(m, GROUP(c, of[i]), colour[i]);
+}
+
+/* All that are in a positive group with the VM; NULL: it is in none. */
+static const bool *company_of(const struct cloud *c, uint32_t vm)
+{
+    bool *ret = NULL;
+
+    for (uint32_t i = 0; i < c->groups.n; i++) {
+        const struct affinity_group *g = GROUP(c, i);
+
+        if (!binds_vms(g, vm) || !g->vms_positive)
+            continue;
+        ret = ret ? ret : arena_array(c->a, bool, c->vms.n);
+        for (uint32_t k = 0; k < c->vms.n; k++)
+            ret[k] = ret[k] || g->has_vm[k];
+    }
+    return ret;
+}
+
+/* Members of several groups count once: the company of a VM is a set of its own. */
+static void set_companies(struct compiler *m)
+{
+    const struct cloud *c = m->c;
+    struct vm_sets sets = {.has = arena_array(c->a, const bool *, c->vms.n)};
+    uint32_t *colour = arena_array(c->a, uint32_t, c->vms.n);
+    uint32_t *set_of = arena_array(c->a, uint32_t, c->vms.n);
+
+    for (uint32_t vm = 0; vm < c->vms.n; vm++) {
+        const bool *company = company_of(c, vm);
+        uint32_t k = 0;
+
+        while (company && k < sets.n && memcmp(sets.has[k], company, c->vms.n) != 0)
+            k++;
+        if (company && k == sets.n)
+            sets.has[sets.n++] = company;
+        set_of[vm] = company ? k : NONE;
+    }
+    m->companies = find_colours(c, &sets, colour);
+    for (uint32_t k = 0; k < sets.n; k++)
+        for (uint32_t vm = 0; vm < c->vms.n; vm++) {
+            const char *name = arena_printf(c->a, "company %u", colour[k]);
+
+            if (sets.has[k][vm])
+                (void)json_object_set_new(m->hints[vm], name, json_string(arena_printf(c->a, "%u", k)));
+            if (set_of[vm] == k)
+                (void)json_object_set_new(m->hints[vm], arena_printf(c->a, "own %s", name), json_true());
+        }
 }
 
 /* Soft groups of hosts are slots of the VM: nothing is counted. */
@@ -123,13 +196,12 @@ void affinity_find(struct compiler *m)
 {
     const struct cloud *c = m->c;
 
-    find_colours(m);
+    set_groups(m);
+    set_companies(m);
     for (uint32_t vm = 0; vm < c->vms.n; vm++) {
         uint32_t slot = 0;
 
         for (uint32_t i = 0; i < c->groups.n; i++) {
-            if (binds_vms(GROUP(c, i), vm))
-                set_vm(m, i, vm);
             if (breaks_softly(GROUP(c, i), vm))
                 set_soft(m, i, vm, slot++);
         }
@@ -168,13 +240,10 @@ void affinity_add_counts(struct compiler *m)
     add_count(m, "positive members", "hard positive groups", false, false);
     add_count(m, "positive members of the cluster", "hard positive groups", false, true);
     add_count(m, "negative members", "hard negative groups", false, false);
-    for (uint32_t i = 0; i < m->colours; i++) {
-        const char *per = arena_printf(a, "group %u", i);
-
-        add_count(m, arena_printf(a, "members %u", i), per, false, false);
-        add_count(m, arena_printf(a, "members %u of the cluster", i), per, false, true);
-        add_count(m, arena_printf(a, "pinned members %u", i), per, true, false);
-    }
+    for (uint32_t i = 0; i < m->colours; i++)
+        add_count(m, arena_printf(a, "members %u", i), arena_printf(a, "group %u", i), false, false);
+    for (uint32_t i = 0; i < m->companies; i++)
+        add_count(m, arena_printf(a, "company %u", i), arena_printf(a, "company %u", i), true, false);
 }
 
 /* ---- groups of hosts ---- */

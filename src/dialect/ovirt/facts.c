@@ -31,6 +31,15 @@ static bool runs(const char *status)
     return true;
 }
 
+static double static_overhead(const struct cloud *c, const struct vm *v)
+{
+    const char *architecture = CLUSTER(c, v->cluster)->architecture;
+
+    if (architecture && strncmp(architecture, "ppc", 3) == 0)
+        return 100 + floor(exp2(ceil(log2(v->memory))) / 64);
+    return floor(v->memory / 512) + 64;
+}
+
 static int find_vm(const struct cloud *c, struct vm *v, uint32_t ix)
 {
     const struct settings *set = &c->settings;
@@ -44,64 +53,81 @@ static int find_vm(const struct cloud *c, struct vm *v, uint32_t ix)
     v->engine = is(v->origin, "hosted_engine") || is(v->origin, "managed_hosted_engine");
     v->dedicated = is(v->pinning_policy, "dedicated") || is(v->pinning_policy, "isolate_threads");
     v->vcpus = v->sockets * v->cores * v->threads;
-    v->static_mb = isnan(set->vm_overhead_mb) ? floor(v->memory / 512) + 64 : set->vm_overhead_mb;
+    v->static_mb = isnan(set->vm_overhead_mb) ? static_overhead(c, v) : set->vm_overhead_mb;
     v->need_mb = v->memory + v->static_mb;
     if (isnan(set->vm_overhead_mb))
         v->need_mb += v->video_memory + MB_OF_VCPU * (v->vcpus + v->io_threads);
     v->pages = v->hugepages_kib > 0 ? ceil(v->memory * KIB_OF_MIB / v->hugepages_kib) : 0;
+    v->takes_mb = v->need_mb + (v->pages > 0 ? v->pages * v->hugepages_kib / KIB_OF_MIB - v->memory : 0);
     v->load = v->runs ? known(v->cpu_percent) : set->vcpu_percent * v->vcpus;
     return 0;
 }
 
 /* ---- hosts ---- */
 
-/* CPUs that no VM holds alone, and their load. */
+/* CPUs that no VM holds alone, and their load. VMs that are pending and hold CPUs alone will have the lowest
+ * free ones. */
 static void find_cpus(const struct cloud *c, struct host *h)
 {
     const struct cpu_unit *of = h->cpu_units.items;
     double cores = h->sockets * h->cores * (CLUSTER(c, h->cluster)->threads_as_cores ? h->threads : 1);
     double load = 0;
+    double coming = h->coming.exclusive;
 
     h->cpus = isnan(h->threads) ? UNKNOWN : cores;
     h->exclusive = h->cpu_units.n > 0 ? 0 : h->taken.exclusive;
     for (uint32_t i = 0; i < h->cpu_units.n; i++) {
+        h->per_cpu = h->per_cpu || !isnan(of[i].load);
         h->exclusive += of[i].exclusive;
-        load += of[i].exclusive ? 0 : known(of[i].load);
+        load += of[i].exclusive || coming > 0 ? 0 : known(of[i].load);
+        coming -= !of[i].exclusive;
     }
-    double total = h->cpu_units.n > 0 ? h->cpu_units.n : h->cpus;
+    double shared = h->per_cpu ? h->cpu_units.n - h->exclusive - h->coming.exclusive : h->cpus;
 
     h->load = load > 0 ? load : (h->cpu_user + h->cpu_system) * h->cpus;
     if (is(h->spm, "spm"))
         h->load += c->settings.spm_vcpus * c->settings.vcpu_percent;
-    h->eff = total > h->exclusive ? ceil(h->load / (total - h->exclusive)) : UNKNOWN;
+    h->eff = shared > 0 ? ceil(h->load / shared) : UNKNOWN;
+}
+
+static void take(const struct vm *v, struct taken *ret)
+{
+    ret->takes += v->takes_mb;
+    ret->overhead += v->static_mb;
+    ret->load += v->load;
+    ret->exclusive += v->dedicated ? v->vcpus : 0;
+    ret->vms++;
+    ret->ha += v->ha && v->runs;
+}
+
+/* The memory of the host's NUMA nodes that the pinned nodes of a pending VM will take. */
+static void take_nodes(const struct vm *v, const struct host *h)
+{
+    const struct numa_node *wanted = v->numa.items;
+    struct numa_node *has = ROWS_OF(struct numa_node, h->numa);
+
+    for (uint32_t i = 0; i < v->numa.n; i++)
+        for (uint32_t k = 0; k < h->numa.n; k++)
+            if (predicates_names(&wanted[i].pins, has[k].index)) {
+                has[k].free = (isnan(has[k].free) ? has[k].memory : has[k].free) - wanted[i].memory;
+                break;
+            }
 }
 
 static void add_vm(const struct cloud *c, const struct vm *v)
 {
-    struct host *h = v->host == NONE ? NULL : HOST(c, v->host);
-    struct host *next = v->pending_host == NONE ? NULL : HOST(c, v->pending_host);
+    const uint32_t at[] = {v->host, v->pending_host};
 
-    if (h) {
-        h->taken.need += v->need_mb;
-        h->taken.overhead += v->static_mb;
-        h->taken.load += v->load;
-        h->taken.exclusive += v->dedicated ? v->vcpus : 0;
-        h->taken.vms++;
-    }
     for (int i = 0; i < 2; i++) {
-        struct host *at = i == 0 ? h : next;
-        if (at && !v->dedicated)
-            at->largest_vm = fmax(at->largest_vm, v->sockets * v->cores);
+        if (at[i] == NONE)
+            continue;
+        struct host *h = HOST(c, at[i]);
+        take(v, i == 0 ? &h->taken : &h->coming);
+        if (i == 1)
+            take_nodes(v, h);
+        if (!v->dedicated)
+            h->largest_vm = fmax(h->largest_vm, v->sockets * v->cores);
     }
-}
-
-static void find_newest(struct cluster *cl, const struct host *h)
-{
-    if (!h->os_type || isnan(h->os_major))
-        return;
-    cl->several_os = cl->several_os || (cl->newest_os && strcmp(cl->newest_os, h->os_type) != 0);
-    cl->newest_os = h->os_type;
-    cl->newest_major = fmax(cl->newest_major, h->os_major);
 }
 
 int facts_find(struct cloud *c)
@@ -114,7 +140,5 @@ int facts_find(struct cloud *c)
         add_vm(c, VM(c, i));
     for (uint32_t i = 0; e == 0 && i < c->hosts.n; i++)
         find_cpus(c, HOST(c, i));
-    for (uint32_t i = 0; e == 0 && i < c->hosts.n; i++)
-        find_newest(CLUSTER(c, HOST(c, i)->cluster), HOST(c, i));
     return e;
 }

@@ -41,11 +41,9 @@ struct cluster {
     const char *id, *name, *policy_id, *display_network;
     bool threads_as_cores, ha_reservation;
     double major, minor;
+    const char *architecture;
     struct objects properties; /* struct property: these instead of the policy's */
     const struct policy *policy;
-    const char *newest_os; /* of its hosts, where all have one system */
-    double newest_major;
-    bool several_os;
     uint32_t spares; /* hosts on which the engine could start again */
 };
 
@@ -83,9 +81,10 @@ struct host {
     /* computed by facts.c */
     uint32_t cluster;
     double cpus, exclusive, load, eff; /* effective CPUs; those held exclusively; L, without pending load */
-    struct {
-        double need, overhead, load, exclusive, vms;
-    } taken;           /* by the VMs that run there */
+    bool per_cpu;                      /* the load of each CPU is known */
+    struct taken {
+        double takes, overhead, load, exclusive, vms, ha;
+    } taken, coming;   /* by the VMs that run there; by those that are pending */
     double largest_vm; /* vCPUs of the largest VM there that shares CPUs */
 };
 
@@ -110,7 +109,7 @@ struct vm {
     /* computed by facts.c */
     uint32_t cluster, host, pending_host;
     bool runs, paused, engine, dedicated;
-    double vcpus, static_mb, need_mb, pages, load;
+    double vcpus, static_mb, need_mb, takes_mb, pages, load; /* takes_mb: with whole huge pages */
 };
 
 struct affinity_group {
@@ -218,6 +217,9 @@ struct predicate {
 };
 extern const struct predicate predicates[];
 
+/* Whether one of the texts is this number. */
+bool predicates_names(const struct ids *names, double number);
+
 /* Whether the host passes, as an expression over attributes of hosts and hints of VMs; NULL: each host does
  * for every VM. Sets these attributes and hints. */
 json_t *classes_expression(struct compiler *m, const char *name);
@@ -232,8 +234,8 @@ struct compiler {
     json_t **attributes, **hints;  /* by host, by VM */
     json_t *known;                 /* predicates that were asked for, by name */
     json_t *stages;
-    uint32_t colours; /* of groups of VMs: no VM is in two groups of one */
-    uint32_t *colour; /* by group */
+    uint32_t colours;   /* of groups of VMs: no VM is in two groups of one */
+    uint32_t companies; /* likewise of companies: those with which a VM is in positive groups */
     uint32_t soft_slots;
     const double *sizes; /* of huge pages, KiB */
     uint32_t n_sizes;

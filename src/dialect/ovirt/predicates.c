@@ -164,7 +164,7 @@ struct arranging {
     double taken[NODES_MOST];
 };
 
-static bool is_named(const struct ids *names, double index)
+bool predicates_names(const struct ids *names, double index)
 {
     double n;
 
@@ -184,7 +184,7 @@ static bool arrange(struct arranging *x, uint32_t ix)
     for (uint32_t i = 0; i < x->n_has && x->tries++ < ARRANGEMENTS_MOST; i++) {
         double free_mb = isnan(x->has[i].free) ? x->has[i].memory : x->has[i].free;
 
-        if (!is_named(&x->wanted[ix].pins, x->has[i].index) ||
+        if (!predicates_names(&x->wanted[ix].pins, x->has[i].index) ||
             !(x->taken[i] + x->wanted[ix].memory <= free_mb))
             continue;
         x->taken[i] += x->wanted[ix].memory;
@@ -234,7 +234,7 @@ static bool pin_agrees(const struct pair *p, const struct cpu_pin *pin, const st
     if (node->pins.n == 0 || !(pin->vcpu < CPUS_MAX) || !vcpus[(uint32_t)pin->vcpu])
         return true;
     for (uint32_t i = 0; i < p->host->numa.n; i++)
-        if (is_named(&node->pins, nodes[i].index))
+        if (predicates_names(&node->pins, nodes[i].index))
             (void)read_all_cpus(&nodes[i].cpus, allowed);
     if (!read_cpus(pin->cpu_set, pinned))
         return false;
@@ -363,28 +363,25 @@ static bool may_run_in_maintenance(const struct pair *p)
     return p->vm->ha || p->vm->runs;
 }
 
-/* By how many major versions the host's system is newer than that of the VM's host, or, of a VM that starts,
- * than the newest of the cluster. UNKNOWN: another system. INFINITY: there is none to compare with. */
+/* By how many major versions the host's system is newer than that of the VM's host. UNKNOWN: another system.
+ * INFINITY: there is none to compare with. */
 static double newer_by(const struct pair *p)
 {
-    const struct cluster *cl = CLUSTER(p->c, p->vm->cluster);
     const struct host *at = p->vm->host == NONE ? NULL : HOST(p->c, p->vm->host);
-    const char *system = at ? at->os_type : cl->newest_os;
-    double major = at ? at->os_major : cl->newest_major;
 
-    if (!system || isnan(major) || (!at && cl->several_os))
+    if (!at || !at->os_type || isnan(at->os_major))
         return INFINITY;
-    return is(p->host->os_type, system) ? p->host->os_major - major : UNKNOWN;
+    return is(p->host->os_type, at->os_type) ? p->host->os_major - at->os_major : UNKNOWN;
 }
 
 static bool is_not_older(const struct pair *p)
 {
-    return !p->vm->runs || newer_by(p) >= 0;
+    return newer_by(p) >= 0;
 }
 
 static bool is_newest(const struct pair *p)
 {
-    return p->vm->runs ? newer_by(p) > 0 : newer_by(p) >= 0;
+    return newer_by(p) > 0;
 }
 
 /* ---- groups of hosts ---- */

@@ -203,7 +203,7 @@ SCHEMA(cluster, "cluster",
     TEXT("id", id, REQ), TEXT("name", name, OPT), TEXT("scheduling_policy.id", policy_id, OPT),
     ROWS("custom_scheduling_policy_properties", properties, property),
     TRUTH("threads_as_cores", threads_as_cores), TRUTH("ha_reservation", ha_reservation),
-    NUMBER("version.major", major), NUMBER("version.minor", minor), TEXT("display_network", display_network, OPT))
+    NUMBER("version.major", major), NUMBER("version.minor", minor), TEXT("display_network", display_network, OPT), TEXT("cpu.architecture", architecture, OPT))
 #undef S
 
 #define S struct numa_node

@@ -97,8 +97,9 @@ static bool is_spare(const struct cloud *c, uint32_t ix)
     const struct host *h = HOST(c, ix);
     const struct vm *engine = engine_of(c, h->cluster);
 
-    return engine && h->he_configured && h->he_score > 0 && !h->he_maintenance && engine->host != ix &&
-           h->max_scheduling > engine->memory + engine->static_mb;
+    return engine && strcmp(h->status, "up") == 0 && h->he_configured && h->he_score > 0 &&
+           !h->he_maintenance && engine->host != ix &&
+           h->max_scheduling - h->coming.takes > engine->memory + engine->static_mb;
 }
 
 static void set_memory(const struct compiler *m, uint32_t ix)
@@ -108,7 +109,7 @@ static void set_memory(const struct compiler *m, uint32_t ix)
     double pending = isnan(h->pending_memory) ? 0 : h->pending_memory;
     double swap = trunc((h->swap_total - h->swap_free - h->mem_free) * 100 / h->memory);
 
-    stages_set(of, "sched base", fmax(h->max_scheduling - pending, 0) + h->taken.need);
+    stages_set(of, "sched base", fmax(h->max_scheduling - pending, 0) + h->taken.takes);
     if (isnan(h->max_scheduling))
         (void)json_object_del(of, "sched base");
     stages_set(of, "memory base", h->mem_free + h->taken.overhead);
@@ -124,6 +125,16 @@ static void set_memory(const struct compiler *m, uint32_t ix)
     }
 }
 
+/* The first host that has the same system. */
+static uint32_t system_of(const struct cloud *c, const struct host *h)
+{
+    uint32_t i = 0;
+
+    while (!HOST(c, i)->os_type || strcmp(HOST(c, i)->os_type, h->os_type) != 0)
+        i++;
+    return i;
+}
+
 static void set_host(const struct compiler *m, uint32_t ix)
 {
     const struct cloud *c = m->c;
@@ -133,7 +144,9 @@ static void set_host(const struct compiler *m, uint32_t ix)
     double exclusive = h->exclusive - h->taken.exclusive;
 
     stages_set(of, "cores base", h->cpus - exclusive);
-    stages_set(of, "shared base", (h->cpu_units.n > 0 ? h->cpu_units.n : h->cpus) - exclusive);
+    stages_set(of, "shared base", h->per_cpu ? h->cpu_units.n - exclusive : h->cpus);
+    stages_set(of, "per cpu", h->per_cpu);
+    stages_set(of, "ha base", -h->coming.ha);
     stages_set(of, "load base", h->load - h->taken.load);
     stages_set(of, "load", h->eff);
     stages_set(of, "threshold minutes", h->threshold_s / S_OF_MINUTE);
@@ -142,8 +155,12 @@ static void set_host(const struct compiler *m, uint32_t ix)
     stages_set(of, "spm", h->spm && strcmp(h->spm, "spm") == 0);
     stages_set(of, "score", h->he_score);
     stages_set(of, "sockets", h->sockets);
-    stages_set(of, "cores of socket", h->cores);
+    stages_set(of, "all cores", h->sockets * h->cores);
     stages_set(of, "position", ix);
+    if (h->os_type && !isnan(h->os_major)) {
+        stages_set(of, "system", system_of(c, h));
+        stages_set(of, "major", h->os_major);
+    }
     stages_set(of, "spare", is_spare(c, ix));
     stages_set(of, "spares", CLUSTER(c, h->cluster)->spares);
     (void)json_object_set_new(of, "cluster", json_string(CLUSTER(c, h->cluster)->id));
@@ -166,9 +183,10 @@ static void set_vm(const struct compiler *m, uint32_t ix)
     stages_set(of, "load", v->load);
     stages_set(of, "memory", v->memory);
     stages_set(of, "need", v->need_mb);
+    stages_set(of, "takes", v->takes_mb);
     stages_set(of, "overhead", v->static_mb);
     stages_set(of, "physical", (v->pages > 0 ? 0 : v->memory) + v->static_mb);
-    stages_set(of, "ha", v->ha);
+    stages_set(of, "ha", v->ha && v->runs);
     (void)json_object_set_new(of, "cluster", json_string(CLUSTER(m->c, v->cluster)->id));
     if (v->paused)
         (void)json_object_set_new(of, "paused", json_true());
@@ -176,10 +194,8 @@ static void set_vm(const struct compiler *m, uint32_t ix)
         (void)json_object_set_new(of, "engine", json_true());
     if (v->affinity && strcmp(v->affinity, "pinned") == 0)
         (void)json_object_set_new(of, "pinned", json_true());
-    if (v->dedicated && v->type && strcmp(v->type, "high_performance") == 0)
-        (void)json_object_set_new(of, "high performance alone", json_true());
-    if (v->type && strcmp(v->type, "high_performance") == 0)
-        (void)json_object_set_new(of, "high performance", json_true());
+    if (v->dedicated || (v->type && strcmp(v->type, "high_performance") == 0))
+        (void)json_object_set_new(of, "sized", json_true());
     if (v->ha && CLUSTER(m->c, v->cluster)->ha_reservation)
         (void)json_object_set_new(of, "reserved", json_true());
     const struct vm *engine = engine_of(m->c, v->cluster);
@@ -213,7 +229,7 @@ void stages_add_counts(struct compiler *m)
 {
     struct arena *a = m->c->a;
 
-    stages_add(m, "memory need", "count", json_string("$vm.hints.need"));
+    stages_add(m, "memory need", "count", json_string("$vm.hints.takes"));
     stages_add(m, "memory overhead", "count", json_string("$vm.hints.overhead"));
     stages_add(m, "cpu load", "count", json_string("$vm.hints.load"));
     stages_add(m, "exclusive cpus", "count", json_string("$vm.hints.exclusive"));

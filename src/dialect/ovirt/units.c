@@ -3,8 +3,8 @@
  * A text is JSON with ' for ". '@x' is the attribute x of the host, '#x' what VMs take there of the count x,
  * '%x' the hint x of the VM. {NAME} is a part; {PART:NAME} a part with that part for its {x}; {PROPERTY=N}
  * the value of the policy's property, N without one, and with |M, M where it is N; {pass:NAME} a condition of
- * predicates.c; {sizes:PART}, {colours:PART} and {slots:PART} are a part for each of these, with a comma
- * before it. */
+ * predicates.c; {sizes:PART}, {colours:PART}, {companies:PART} and {slots:PART} are a part for each of these,
+ * with a comma before it. */
 #include "base/cleanup.h"
 #include "dialect/ovirt/internal.h"
 
@@ -37,7 +37,7 @@ static const struct unit units[] = {
     {"43b9e654-337f-4b0d-a896-cbb22ce5a7fc", "Swap", F, " MaximumAllowedSwapUsage ",
      "['or', ['default', '%paused', false], ['not', ['given', '@swap used']], ['<=', '@swap used', {MaximumAllowedSwapUsage=0}]]"},
     {"c9ddbb34-0e1d-4061-a8d7-b0893fa80932", "Memory", F, "",
-     "['or', {or here}['default', '%paused', false], ['and', ['>=', {memory free}, 0], ['<=', '%physical', ['+', {memory free}, '@swap free']], ['<=', '%need', {schedulable}]]]"},
+     "['or', {or here}['default', '%paused', false], ['and', ['>=', {memory free}, 0], ['<=', '%physical', ['+', {memory free}, '@swap free']], ['<=', '%takes', {schedulable}]]]"},
     {"fcbfe4b1-b83e-4428-b9d3-b3d348b93be6", "NUMA", F, "", NULL},
     {"23e07b34-66dd-4735-bc45-bcddded02c05", "HugePages", F, "", "%pages? ['or', {or here}['and', true{sizes:has pages}]]"},
     {"e659c871-0bf1-4ccc-b748-f28f5d08ddda", "Migration", F, "", "%home? {migration}"},
@@ -60,18 +60,18 @@ static const struct unit units[] = {
      "['default', ['+', ['floor', ['*', ['/', ['if', ['<', {memory left}, {" LOW_MEMORY "=0}], ['min', {power memory}, ['-', ['+', {" HIGH_MEMORY "=1e12}, {" LOW_MEMORY "=0}], "
      "{memory left}]], {memory left}], {power memory}], 999]], 1], 1000]"},
     {"3ba8c988-f779-42c0-90ce-caa8243edee7", "OptimalForEvenGuestDistribution", W, " SpmVmGrace ",
-     "['+', '@guests base', '#guests', {1 here}, ['*', '@spm', {SpmVmGrace=5}]]"},
+     "['+', '@guests base', '#guests', {if here:one}, ['*', '@spm', {SpmVmGrace=5}]]"},
     {"591cdb81-ba67-45b4-9642-e28f61a97d57", "PreferredHosts", W, "", "! ['if', {pass:is preferred}, 0, 10000]"},
     {"7f262d70-6cac-11e3-981f-0800200c9a66", "OptimalForHaReservation", W, " ScaleDown ",
      "%reserved? ['default', ['if', ['given', '%reserved'], ['-', 0, ['floor', ['-', 0, ['/', {round:ha part}, {ScaleDown=1}]]]], 0], 0]"},
     {"98e92667-6161-41fb-b3fa-34f820ccbc4b", "HA", W, "", "%engine? ['if', ['default', '%engine', false], ['-', 1000, {round:engine part}], 1]"},
-    {"84e6ddee-ab0d-42dd-82f0-c297779db566", "VmAffinityGroups", W, "", "%group 0? ~ ['+', 0, 0{colours:broken}]"},
+    {"84e6ddee-ab0d-42dd-82f0-c297779db566", "VmAffinityGroups", W, "", "%group 0? ~ ['+', 0, 0{colours:broken}{companies:company}]"},
     {"427aed70-dae3-48ba-8fe9-a902a9d563c8", "VmToHostsAffinityGroups", W, "", "%soft group 0? ~ ['+', 0, 0{slots:broken by host}]"},
     {"71931e14-f0e6-4f91-a7c8-d494a26e3a09", "CPU for high performance VMs", W, "",
-     "%high performance? ['if', ['default', '%high performance alone', false], {stretch:size}, ['if', {pass:fits topology}, 1, 1000]]"},
+     "%sized? ['if', ['>', '%exclusive', 0], {stretch:size}, ['if', {pass:fits topology}, 1, 1000]]"},
     {"1b14ac11-20e9-4593-a149-2eb83c60a330", "CPU and NUMA pinning compatibility", W, "", "! ['if', {pass:pinnings agree}, 1, 1000]"},
     {"f58c1cb9-d91f-48a6-a196-c6d22fb10c4e", "Fit VM to single host NUMA node", W, "", "! ['if', {pass:fits a NUMA node}, 1, 1000]"},
-    {"84e6ddee-ab0d-42dd-82f0-c298889db568", "InClusterUpgrade", W, "", "! ['if', {pass:is newest}, 0, {older}]"},
+    {"84e6ddee-ab0d-42dd-82f0-c298889db568", "InClusterUpgrade", W, "", "{upgrade}"},
     {"38440000-8cf0-14bd-c43e-10b96e4ef00a", "None", B, "", NULL},
     {"7db4ab05-81ab-42e8-868a-aee2df483ed2", "OptimalForEvenDistribution", B, OF_BALANCE RATIO " ", NULL},
     {"736999d0-1023-46a4-9a75-1316ed50e151", "OptimalForPowerSaving", B, OF_BALANCE "LowUtilization EnableAutomaticHostPowerManagement HostsInReserve ", NULL},
@@ -83,38 +83,48 @@ static const struct {
 } parts[] = {
     {"here", "['=', '$host.id', '%home']", NULL},
     {"or here", "", "{here}, "},
-    {"1 here", "0", "['if', {here}, 1, 0]"},
-    {"load here", "0", "['if', {here}, ['number', '%load'], 0]"},
+    {"if here", "0", "['if', {here}, {x}, 0]"},
+    {"unless here", "{x}", "['if', {here}, 0, {x}]"},
+    {"one", "1", NULL},
+    {"load", "['number', '%load']", NULL},
+    {"need", "['number', '%need']", NULL},
+    {"takes", "['number', '%takes']", NULL},
+    {"exclusive", "['number', '%exclusive']", NULL},
     {"migration", "true", "['or', {here}, ['and', ['!=', '@name', '%home name'], ['not', ['=', '@address', '%home address']], ['not', '@loopback']]]"},
-    {"older", "1000000", "['if', {pass:is not older}, 100000, 1000000]"},
+    /* A VM that starts: hosts of one system are compared with the newest, hosts of several are not. */
+    {"upgrade", "['if', ['=', ['most_of_hosts', '@system'], ['-', 0, ['most_of_hosts', ['-', 0, '@system']]]], ['if', ['=', '@major', ['most_of_hosts', '@major']], 0, 1000000], 0]",
+     "['if', {pass:is newest}, 0, ['if', {pass:is not older}, 100000, 1000000]]"},
     {"round", "['floor', ['+', {x}, 0.5]]", NULL},
-    {"stretch", "['default', ['if', ['=', {x}, ['least_of_hosts', {x}]], 1, ['floor', ['+', 1.5, ['/', ['*', 999, ['-', {x}, ['least_of_hosts', {x}]]], "
-     "['-', ['most_of_hosts', {x}], ['least_of_hosts', {x}]]]]]], 1000]", NULL},
-    /* CPUs that are left to VMs which hold none alone; the load with the VM by these */
-    {"shared", "['-', '@shared base', '#exclusive cpus']", NULL},
-    {"load with", "['/', ['+', '@load base', '#cpu load', '%load'], ['-', {shared}, '%exclusive']]", NULL},
-    {"crowded load", "['*', ['if', ['>=', ['+', '#vcpus', '%vcpus'], ['*', {" RATIO "=0|1e12}, {shared}]], 1000, 1], {load with}]", NULL},
+    {"stretch", "['default', ['floor', ['+', 1, ['*', ['between_hosts', {x}], 999], 0.5]], 1000]", NULL},
+    /* CPUs that are left to VMs which hold none alone, without the VM and with it; the load with the VM by these. Where the host
+     * does not tell the load of each CPU, those that are held alone are not taken off. */
+    {"shared", "['-', '@shared base', ['*', '@per cpu', ['+', '#exclusive cpus', {if here:exclusive}]]]", NULL},
+    {"cpus left", "['max', 0, ['-', {shared}, {unless here:exclusive}]]", NULL},
+    {"all load", "['+', '@load base', '#cpu load', '%load']", NULL},
+    {"load with", "['/', {all load}, {cpus left}]", NULL},
+    {"crowded load", "['/', ['*', ['if', ['>=', ['/', ['+', '#vcpus', '%vcpus'], {shared}], {" RATIO "=0|1e12}], 1000, 1], {all load}], {cpus left}]", NULL},
     {"even load", "{round:crowded load}", NULL},
     /* The limit is a whole number, so the load need not be rounded up. */
-    {"power load", "['if', ['<=', ['/', ['+', '@load base', '#cpu load', {load here}], {shared}], {" HIGH "=90}], ['-', 0, {round:load with}], ['/', 1, 0]]", NULL},
+    {"power load", "['if', ['<=', ['/', ['+', '@load base', '#cpu load', {if here:load}], {shared}], {" HIGH "=1e12}], "
+     "['-', 0, {round:load with}], ['/', 1, 0]]", NULL},
     /* Without the VM; with it. On its own host it has its memory already. */
-    {"schedulable", "['-', '@sched base', '#memory need']", NULL},
-    {"memory left", "['-', {schedulable}, '%need']", NULL},
-    {"most memory", "['most_of_hosts', {schedulable}]", "['most_of_hosts', ['if', {here}, {memory left}, {schedulable}]]"},
+    {"schedulable", "['max', 0, ['-', '@sched base', ['+', '#memory need', {if here:takes}]]]", NULL},
+    {"memory left", "['-', {schedulable}, {unless here:need}]", NULL},
+    {"most memory", "['most_of_hosts', {schedulable}]", NULL},
     {"memory part", "['/', ['*', ['-', {memory left}, 1], 999], ['-', {most memory}, 1]]", NULL},
     {"power memory", "['*', 1.1, {most memory}]", NULL},
     /* Pages that are missing are taken from memory. */
     {"memory free", "['-', ['-', '@memory base', '#memory overhead'], ['+', 0, 0{sizes:missing pages}]]", NULL},
-    {"missing pages", "['*', ['/', {x}, 1024], ['max', 0, ['-', ['default', '%pages {x}', 0], ['-', '@pages {x}', '#pages {x}']]]]", NULL},
+    {"missing pages", "['*', ['/', {x}, 1024], ['max', 0, ['-', ['default', '%pages {x}', 0], ['max', 0, ['-', '@pages {x}', '#pages {x}']]]]]", NULL},
     {"has pages", "['or', ['=', ['default', '%pages {x}', 0], 0], ['<=', ['default', '%pages {x}', 0], ['-', '@pages {x}', '#pages {x}']]]", NULL},
-    {"ha vms", "['+', '#ha vms', {1 here}]", NULL},
+    {"ha vms", "['+', '@ha base', '#ha vms', {if here:one}]", NULL},
     {"ha part", "['/', ['*', 100, {ha vms}], ['most_of_hosts', {ha vms}]]", NULL},
     {"engine part", "['/', ['*', ['default', '@score', 0], 1000], 3400]", NULL},
-    {"size", "['+', ['*', 1000, '@sockets'], '@cores of socket']", NULL},
-    /* A positive group is broken where a member is elsewhere, a negative one where a member is. Of as many broken groups those hosts are better that have
+    {"size", "['+', ['*', 1000, '@sockets'], '@all cores']", NULL},
+    /* A positive group is broken where no member is, a negative one where a member is. Of as many broken groups those hosts are better that have
      * more pinned members of positive groups, then more members. */
-    {"broken", "['if', ['given', '%group {x} worth'], ['-', ['*', 1000000, '%group {x} worth', ['if', ['if', ['=', '%group {x} positive', 1], "
-     "['<', '#members {x}', '#members {x} of the cluster'], ['>', '#members {x}', 0]], 1, 0]], ['*', '%group {x} positive', '#pinned members {x}']], 0]", NULL},
+    {"broken", "['if', ['given', '%group {x} worth'], ['*', 1000000, '%group {x} worth', ['if', ['>', '#members {x}', 0], ['-', 1, '%group {x} positive'], ['number', '%group {x} positive']]], 0]", NULL},
+    {"company", "['if', ['default', '%own company {x}', false], ['-', 0, '#company {x}'], 0]", NULL},
     {"broken by host", "['if', ['given', '%soft group {x}'], ['*', '%soft group {x} worth', ['if', ['in', '%soft group {x}', '@groups of hosts'], "
      "['-', 1, '%soft group {x} positive'], '%soft group {x} positive']], 0]", NULL},
 };
@@ -169,10 +179,11 @@ static void expand_call(struct compiler *m, const char *what, const char *name, 
 {
     CLEANUP(strbuf_releasep) struct strbuf of = STRBUF_EMPTY;
     bool sizes = strcmp(what, "sizes") == 0;
-    uint32_t n = sizes                          ? m->n_sizes
-                 : strcmp(what, "colours") == 0 ? m->colours
-                 : strcmp(what, "slots") == 0   ? m->soft_slots
-                                                : NONE;
+    uint32_t n = sizes                            ? m->n_sizes
+                 : strcmp(what, "colours") == 0   ? m->colours
+                 : strcmp(what, "companies") == 0 ? m->companies
+                 : strcmp(what, "slots") == 0     ? m->soft_slots
+                                                  : NONE;
 
     if (strcmp(what, "pass") == 0) {
         expand_condition(m, name, out);
