@@ -7,6 +7,7 @@
 #include "cli/cloud.h"
 #include "cli/input.h"
 #include "cli/output.h"
+#include "cli/place_ovirt.h"
 #include "cli/verbs.h"
 #include "dialect/nova/nova.h"
 #include "dialect/ovirt/ovirt.h"
@@ -300,6 +301,8 @@ static enum exit_code place_in_snapshot(const struct args *args, struct arena *a
         render_plan_json(&plan, out);
     else
         render_place_text(&plan, vms.vms, vms.n, nova ? &words : NULL, out);
+    if (*pipeline && !nova && render_unplaced_count(&plan, vms.vms, vms.n) > 0)
+        place_ovirt_refused(&plan, &vms, args->json, a, out);
     uint32_t unplaced = render_unplaced_count(&plan, vms.vms, vms.n);
     if (unplaced == 0)
         return EXIT_DONE;
@@ -406,7 +409,9 @@ const struct verb verb_place = {
         "likewise os-migrateLive, resize, evacuate, unshelve and rebuild.\n"
         "--pipeline ovirt places VMs of a cloud of oVirt that are down, by the policy of their cluster: "
         "`ballast "
-        "place --pipeline ovirt --cloud cloud.json VM`.\n"
+        "place --pipeline ovirt --cloud cloud.json VM`. If there is no host, each host's refusal is printed "
+        "as oVirt's "
+        "engine says it.\n"
         "\n"
         "Several VMs are placed together. Each is assumed to use its configured memory and a core "
         "for each vCPU. NEEDS: actions that must be done first, such as moving another VM or "

@@ -158,6 +158,37 @@ def test_O13_O14_place():
         check(f'{words}', done.returncode == 2 and '--pipeline ovirt takes --cloud PATH and VM...' in done.stderr, done.stderr)
 
 
+def test_O1_words():
+    """The engine's sentence and ours for each host that refuses a VM, when those before it are placed."""
+    hosts = [host('full', 95, cpu_threshold_seconds=300), host('far', networks=['green']), host('small', max_scheduling_memory=1200 * MIB, networks=['red', 'blue']),
+             host('down', status='maintenance')]
+    nics = [{'network': n} for n in ('red', 'green', 'blue')]
+    of = cloud('none', hosts=hosts, vms=[vm('v', nics=nics[:1] + nics[2:]), vm('w', nics=nics[:1])])
+    done = run('place', '--pipeline', 'ovirt', '--cloud', '-', 'v', 'w', stdin=json.dumps(of))
+    head = 'Cannot run VM. There is no host that satisfies current scheduling constraints. See below for details:\n'
+    wanted = ['The host far did not satisfy internal filter Network because network(s) red are missing.',
+              'The host full did not satisfy internal filter CPUOverloaded because its CPU is too loaded.',
+              'The host small did not satisfy internal filter Memory because its available memory is too low (102 MB) to run the VM.']
+    check('the text', done.returncode == 1 and done.stdout.count(head) == 1 and '\n'.join(wanted) in done.stdout, done.stdout + done.stderr)
+    done = run('place', '--pipeline', 'ovirt', '--cloud', '-', 'v', 'w', '--format', 'json', stdin=json.dumps(of))
+    told = json.loads(done.stdout or '{}').get('refused', [])
+    expect('as JSON', [r['words'] for r in told], wanted)
+    expect('hosts and stages', [(r['host'], r['stage']) for r in told], [('far', 'Network'), ('full', 'CPUOverloaded'), ('small', 'Memory')])
+    check('our sentence', all(f'refuses {r["host"]} to {r["vm"]}' in r['text'] for r in told), str(told))
+    groups = [{'id': 'g', 'vms': ['v', 'w'], 'vms_rule': {'enabled': True, 'positive': False, 'enforcing': True}}]
+    for what, more, words in (('pinned', {'vms': [vm('v', placement_policy={'affinity': 'pinned', 'hosts': [{'id': 'down'}]})]}, 'PinToHost because the host is not present in the pinning list.'),
+                              ('apart', {'vms': [vm('v'), vm('w', 'a')], 'affinity_groups': groups}, 'VmAffinityGroups because it matched negative affinity rules.'),
+                              ('swap', {'swap': 1}, 'Swap because it is swapping too much.'),
+                              ('no words', {'vms': [vm('v', custom_emulated_machine='m')]}, 'Emulated-Machine.')):
+        one = host('a')
+        if more.pop('swap', 0):
+            one['statistics'] += [{'name': 'swap.total', 'values': [{'datum': 70000 * MIB}]}, {'name': 'swap.free', 'values': [{'datum': 0}]}]
+        done = run('place', '--pipeline', 'ovirt', '--cloud', '-', 'v', stdin=json.dumps({**cloud('none', hosts=[one, host('down', status='maintenance')]), **more}))
+        check(what, f'The host a did not satisfy internal filter {words}' in done.stdout, done.stdout + done.stderr)
+    done = run('place', '--pipeline', 'ovirt', '--cloud', '-', 'v', stdin=json.dumps(cloud('none', hosts=[host('a', status='maintenance')])))
+    check('no host', 'There are no hosts to use. Check that the cluster contains at least one host in Up state.' in done.stdout, done.stdout + done.stderr)
+
+
 for name, test in list(globals().items()):
     if name.startswith('test_'):
         test()

@@ -30,7 +30,6 @@ struct expression_live {
                    const uint32_t *hosts, uint32_t first, uint32_t n, double *ret);
 };
 
-/* The rows in which the variables' values stand: node.column is the place in its owner's row. */
 /* What the operand of a node is on the hosts that are ranked; UNKNOWN: absent on all. */
 struct expression_extremes {
     double least, most;
@@ -41,6 +40,7 @@ static inline double expression_between(const struct expression_extremes *e, dou
     return e->least == e->most ? v - v : (v - e->least) / (e->most - e->least); /* UNKNOWN stays so */
 }
 
+/* The rows in which the variables' values stand: node.column is the place in its owner's row. */
 struct expression_scope {
     const struct value *host, *vm;
     const struct value *groups;  /* a row for each group of the snapshot */

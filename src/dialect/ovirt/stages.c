@@ -135,6 +135,33 @@ static uint32_t system_of(const struct cloud *c, const struct host *h)
     return i;
 }
 
+static void set_ids(json_t *of, const char *name, const struct ids *ids)
+{
+    json_t *list = json_array();
+
+    for (uint32_t i = 0; i < ids->n; i++)
+        (void)json_array_append_new(list, json_string(ids->items[i]));
+    if (ids->n > 0)
+        (void)json_object_set(of, name, list);
+    json_decref(list);
+}
+
+/* For the engine's words (words.c): the filter itself is a predicate. */
+static void set_networks(const struct compiler *m, const struct vm *v, json_t *of)
+{
+    const char *display = CLUSTER(m->c, v->cluster)->display_network;
+    const struct nic *nics = v->nics.items;
+    const char **names = arena_array(m->c->a, const char *, v->nics.n);
+    struct ids plugged = {names, 0};
+
+    for (uint32_t i = 0; i < v->nics.n; i++)
+        if (nics[i].network && !nics[i].unplugged && !ovirt_ids_have(&plugged, nics[i].network))
+            names[plugged.n++] = nics[i].network;
+    set_ids(of, "networks", &plugged);
+    if (display && !ovirt_ids_have(&plugged, display))
+        set_ids(of, "display", &(struct ids){&display, 1});
+}
+
 static void set_host(const struct compiler *m, uint32_t ix)
 {
     const struct cloud *c = m->c;
@@ -168,6 +195,8 @@ static void set_host(const struct compiler *m, uint32_t ix)
     (void)json_object_set_new(of, "loopback", json_boolean(is_loopback(h->address)));
     if (h->address)
         (void)json_object_set_new(of, "address", json_string(h->address));
+    set_ids(of, "networks", &h->networks);
+    set_ids(of, "addressed networks", &h->addressed_networks);
     set_memory(m, ix);
 }
 
@@ -198,6 +227,7 @@ static void set_vm(const struct compiler *m, uint32_t ix)
         (void)json_object_set_new(of, "sized", json_true());
     if (v->ha && CLUSTER(m->c, v->cluster)->ha_reservation)
         (void)json_object_set_new(of, "reserved", json_true());
+    set_networks(m, v, of);
     const struct vm *engine = engine_of(m->c, v->cluster);
 
     if (engine)

@@ -37,7 +37,7 @@ static const struct unit units[] = {
     {"43b9e654-337f-4b0d-a896-cbb22ce5a7fc", "Swap", F, " MaximumAllowedSwapUsage ",
      "['or', ['default', '%paused', false], ['not', ['given', '@swap used']], ['<=', '@swap used', {MaximumAllowedSwapUsage=0}]]"},
     {"c9ddbb34-0e1d-4061-a8d7-b0893fa80932", "Memory", F, "",
-     "['or', {or here}['default', '%paused', false], ['and', ['>=', {memory free}, 0], ['<=', '%physical', ['+', {memory free}, '@swap free']], ['<=', '%takes', {schedulable}]]]"},
+     "['or', {or here}['default', '%paused', false], ['and', ['<=', ['if', ['>=', {memory free}, 0], ['number', '%physical'], 1e12], ['+', {memory free}, '@swap free']], ['<=', '%takes', {schedulable}]]]"},
     {"fcbfe4b1-b83e-4428-b9d3-b3d348b93be6", "NUMA", F, "", NULL},
     {"23e07b34-66dd-4735-bc45-bcddded02c05", "HugePages", F, "", "%pages? ['or', {or here}['and', true{sizes:has pages}]]"},
     {"e659c871-0bf1-4ccc-b748-f28f5d08ddda", "Migration", F, "", "%home? {migration}"},
