@@ -53,6 +53,7 @@ enum field_type {
 #define FIELD_ONE_HOST (1u << 5)    /* configuration: has no place in power.defaults */
 #define FIELD_REREAD (1u << 6)      /* configuration: the plug-in reads the secret's file at each login */
 #define FIELD_KNOWN_WORDS (1u << 7) /* FIELD_LIST: .check takes words of a fixed list only */
+#define FIELD_DEFAULTED (1u << 8)   /* FIELD_ROWS: rows begin with the defaults of .inner */
 
 typedef int field_reader(const struct reader *r, const struct node *n, void *at);
 

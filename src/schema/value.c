@@ -430,8 +430,11 @@ static int read_rows(const struct reader *r, const struct node *list, const stru
                                list->n, f->max);
     char *items = arena_alloc(r->a, list->n, f->size);
 
-    for (const struct node *n = list->first; n && e == 0; n = n->next, i++)
+    for (const struct node *n = list->first; n && e == 0; n = n->next, i++) {
+        if (f->flags & FIELD_DEFAULTED)
+            reader_defaults(r, f->inner, items + i * f->size);
         e = reader_object(r, n, f->inner, items + i * f->size);
+    }
     if (e == 0)
         *ret = (struct objects){.items = items, .n = i};
     return e;

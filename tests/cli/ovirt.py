@@ -72,7 +72,7 @@ def test_O6_built_in():
            {**even, 'PreferredHosts': 99, 'HA weight': 1, 'OptimalForHaReservation': 1, 'VmAffinityGroups weight': 1, 'VmToHostsAffinityGroups weight': 20, 'CPU for high performance VMs': 4})
     expect('filters in order', [s['name'] for s in stages(cloud('none', vms=[vm('v', custom_emulated_machine='m')])) if 'filter' in s], ['CPU', 'CPUOverloaded', 'Emulated-Machine', 'Swap', 'Memory'])
     expect('cluster_maintenance', [s['name'] for s in stages(cloud('cluster_maintenance')) if 'filter' in s][0], 'ClusterInMaintenance')
-    overridden = stages(cloud('none', custom_scheduling_policy_properties=[{'name': 'HighUtilization', 'value': 55}]))
+    overridden = stages(cloud('none', custom_scheduling_policy_properties={'property': [{'name': 'HighUtilization', 'value': 55}]}))
     check('an override', '"$host.attributes.load", 55' in json.dumps(overridden), json.dumps(overridden)[:2000])
     check('the limit', '"$host.attributes.load", 80' in json.dumps(stages(cloud('none'))))
 

@@ -468,6 +468,17 @@ static json_t *change(void)
     return o;
 }
 
+/* Of place --pipeline ovirt: a host that refuses a VM. */
+static json_t *refused(void)
+{
+    static const char *const members[] = {"vm", "host", "stage", "words", "text"};
+    json_t *ret = object();
+
+    for (size_t i = 0; i < ELEMENTS(members); i++)
+        put(ret, members[i], true, text());
+    return ret;
+}
+
 static json_t *plan_schema(void)
 {
     static const char *const bound_figures[] = {"imbalance", "least", "gap_percent", "least_with_rules",
@@ -507,6 +518,7 @@ static json_t *plan_schema(void)
     put(room, "after", true, whole(0));
     put(room, "text", true, text());
     put(d, "room", false, room);
+    put(d, "refused", false, list_of(refused()));
     put(d, "end", true, end);
     put(d, "stats", true, stats);
     put_definition(d, "metrics", metrics());

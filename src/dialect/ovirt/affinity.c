@@ -48,39 +48,27 @@ static uint32_t find_colours(const struct cloud *c, const struct vm_sets *sets, 
     return colours;
 }
 
-/* How many groups of the VM have a higher priority, each priority once; and how many it has of any. */
-struct standing {
-    uint32_t higher, levels, groups;
-};
-
 typedef bool binds_fn(const struct affinity_group *g, uint32_t vm);
-
-static struct standing standing_of(const struct cloud *c, uint32_t vm, double priority, binds_fn *binds)
-{
-    struct standing ret = {0};
-
-    for (uint32_t i = 0; i < c->groups.n; i++) {
-        const struct affinity_group *g = GROUP(c, i);
-        bool first = true;
-
-        if (!binds(g, vm))
-            continue;
-        ret.groups++;
-        for (uint32_t k = 0; k < i; k++)
-            first = first && !(binds(GROUP(c, k), vm) && GROUP(c, k)->priority == g->priority);
-        ret.levels += first;
-        ret.higher += first && g->priority > priority;
-    }
-    return ret;
-}
 
 /* What a broken group of this priority counts: more than all of lower priorities together. The order of such
  * sums is that of the lists of priorities, from the highest on. */
 static double worth_of(const struct cloud *c, uint32_t vm, double priority, binds_fn *binds)
 {
-    const struct standing s = standing_of(c, vm, priority, binds);
+    uint32_t groups = 0;
+    uint32_t lower = 0; /* each priority once */
 
-    return pow(s.groups + 1, s.levels - 1 - s.higher);
+    for (uint32_t i = 0; i < c->groups.n; i++) {
+        const struct affinity_group *g = GROUP(c, i);
+        bool counts = g->priority < priority;
+
+        if (!binds(g, vm))
+            continue;
+        groups++;
+        for (uint32_t k = 0; k < i; k++)
+            counts = counts && !(binds(GROUP(c, k), vm) && GROUP(c, k)->priority == g->priority);
+        lower += counts;
+    }
+    return pow(groups + 1, lower);
 }
 
 static bool breaks_softly(const struct affinity_group *g, uint32_t vm)

@@ -25,7 +25,7 @@ struct unit_use {
 
 struct policy {
     const char *id, *name, *clone_of, *selector;
-    bool locked, is_default;
+    bool is_default;
     bool properties_given, filters_given, weights_given, balances_given;
     struct objects properties;                 /* struct property */
     struct objects filters, weights, balances; /* struct unit_use */
@@ -113,7 +113,7 @@ struct vm {
 };
 
 struct affinity_group {
-    const char *id, *name;
+    const char *id;
     bool vms_enabled, vms_positive, vms_enforcing, hosts_enabled, hosts_positive, hosts_enforcing;
     double priority;
     struct ids vms, hosts, vm_labels, host_labels;
@@ -174,10 +174,10 @@ int policies_check(const struct cloud *c, struct policy *p, const char *pointer)
 int policies_check_properties(const struct cloud *c, const struct policy *p, const struct objects *properties,
                               const char *pointer);
 
-/* The value that the cluster's policy has; its default where it has none. */
 /* Whether hosts are ranked by each unit; else weights times factors are added up. */
 bool policies_ranks(const struct policy *p);
 
+/* The value that the cluster's policy has; `otherwise` where it has none. */
 double policies_number(const struct cluster *cl, const char *name, double otherwise);
 
 const struct external_unit *policies_external(const struct cloud *c, const char *id);

@@ -106,7 +106,6 @@ void policies_built_in(struct policy *ret, struct arena *a)
         ret[i] = (struct policy){.id = built_in[i].id,
                                  .name = built_in[i].name,
                                  .selector = rank_selector,
-                                 .locked = true,
                                  .is_default = built_in[i].is_default,
                                  .properties = {built_in[i].properties, (uint32_t)built_in[i].n_properties},
                                  .filters = filters_of(built_in[i].in_maintenance, a),

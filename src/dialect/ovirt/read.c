@@ -1,5 +1,5 @@
-/* read.c: the cloud from JSON. Members within members become names with dots ("cpu.topology.sockets"), and
- * collections become lists, so that one flat table describes each kind of object. */
+/* read.c: the cloud from JSON. Collections become lists and texts numbers first, so that one table describes
+ * each kind of object. */
 #include "base/cleanup.h"
 #include "base/number.h"
 #include "dialect/ovirt/internal.h"
@@ -14,7 +14,7 @@
 
 #define LIST_MAX 1000000
 #define AMOUNT_MAX 1e18
-#define LEVELS_MAX 12
+#define LEVELS_MAX 24
 #define MIB (1024.0 * 1024.0)
 
 /* ---- plain JSON ---- */
@@ -26,9 +26,10 @@ static bool is_one_of(const char *word, const char *const *words)
     return *words;
 }
 
-/* {"host": [...]} as the value of "hosts": the list. */
+/* {"host": [...]} as the value of "hosts", or of "own_hosts": the list. */
 static const json_t *collection(const char *key, const json_t *v)
 {
+    const char *last = strrchr(key, '_');
     const char *member;
     json_t *inner;
 
@@ -36,7 +37,10 @@ static const json_t *collection(const char *key, const json_t *v)
         return v;
     json_object_foreach((json_t *)v, member, inner)
     {
-        if (json_is_array(inner) && *member && strncmp(member, key, strlen(member) - 1) == 0)
+        size_t n = strlen(member);
+
+        if (json_is_array(inner) && n > 0 &&
+            (strncmp(member, key, n - 1) == 0 || (last && strncmp(member, last + 1, n - 1) == 0)))
             return inner;
     }
     return v;
@@ -61,26 +65,10 @@ static json_t *plain_value(const char *key, const json_t *v)
     return number_parse(text, &number) ? json_real(number) : json_incref((json_t *)v);
 }
 
-static void add_members(json_t *to, const char *prefix, const json_t *of, unsigned level);
-
-/* {"id": "x"} in a list of members is "x". */
-static json_t *plain_entry(const char *key, const json_t *v, unsigned level)
+/* The newest value of each, by its name. */
+static json_t *plain_statistics(const json_t *list)
 {
-    static const char *const members[] = {"vms", "hosts", "vm_labels", "host_labels", NULL};
-    const json_t *id = json_object_get(v, "id");
-    json_t *ret;
-
-    if (!json_is_object(v))
-        return json_incref((json_t *)v);
-    if (id && level > 0 && is_one_of(key, members))
-        return json_incref((json_t *)id);
-    ret = json_object();
-    add_members(ret, "", v, level + 1);
-    return ret;
-}
-
-static void add_statistics(json_t *to, const char *prefix, const json_t *list)
-{
+    json_t *ret = json_object();
     size_t i;
     const json_t *v;
 
@@ -89,46 +77,57 @@ static void add_statistics(json_t *to, const char *prefix, const json_t *list)
         const char *name = json_string_value(json_object_get(v, "name"));
         const json_t *values = collection("values", json_object_get(v, "values"));
         const json_t *datum = json_object_get(json_array_get(values, 0), "datum");
-        struct strbuf key;
 
-        strbuf_init(&key, STRBUF_NO_LIMIT);
-        strbuf_printf(&key, "%sstatistics.%s", prefix, name ? name : "");
         if (name && datum)
-            (void)json_object_set_new(to, key.text, plain_value("datum", datum));
-        strbuf_release(&key);
+            (void)json_object_set_new(ret, name, plain_value("datum", datum));
     }
+    return ret;
 }
 
-static void add_members(json_t *to, const char *prefix, const json_t *of, unsigned level)
+static json_t *plain(const char *key, const json_t *value, unsigned level);
+
+/* {"id": "x"} in a list of members is "x". */
+static json_t *plain_list(const char *key, const json_t *list, unsigned level)
+{
+    static const char *const members[] = {"vms", "hosts", "vm_labels", "host_labels", NULL};
+    bool of_ids = level > 1 && is_one_of(key, members);
+    json_t *ret = json_array();
+    size_t i;
+    json_t *v;
+
+    json_array_foreach((json_t *)list, i, v)
+    {
+        json_t *id = of_ids ? json_object_get(v, "id") : NULL;
+        bool whole = id || !json_is_object(v);
+
+        (void)json_array_append_new(ret, whole ? json_incref(id ? id : v) : plain(key, v, level + 1));
+    }
+    return ret;
+}
+
+static json_t *plain(const char *key, const json_t *value, unsigned level)
 {
     static const char *const skipped[] = {"href", "link", "actions", "description", "comment", NULL};
-    const char *key;
-    json_t *value;
+    const json_t *v = collection(key, value);
+    const char *member;
+    json_t *inner;
 
-    json_object_foreach((json_t *)of, key, value)
+    if (level > LEVELS_MAX)
+        return json_null();
+    if (strcmp(key, "statistics") == 0)
+        return plain_statistics(v);
+    if (json_is_array(v))
+        return plain_list(key, v, level);
+    if (!json_is_object(v))
+        return plain_value(key, v);
+    json_t *ret = json_object();
+
+    json_object_foreach((json_t *)v, member, inner)
     {
-        const json_t *v = collection(key, value);
-        CLEANUP(strbuf_releasep) struct strbuf name = STRBUF_EMPTY;
-        json_t *list = NULL;
-        size_t i;
-        json_t *entry;
-
-        strbuf_printf(&name, "%s%s", prefix, key);
-        if (is_one_of(key, skipped) || level > LEVELS_MAX)
-            continue;
-        if (strcmp(key, "statistics") == 0) {
-            add_statistics(to, prefix, v);
-        } else if (json_is_object(v)) {
-            strbuf_puts(&name, ".");
-            add_members(to, name.text, v, level + 1);
-        } else if (json_is_array(v)) {
-            list = json_array();
-            json_array_foreach(v, i, entry)(void) json_array_append_new(list, plain_entry(key, entry, level));
-            (void)json_object_set_new(to, name.text, list);
-        } else {
-            (void)json_object_set_new(to, name.text, plain_value(key, v));
-        }
+        if (!is_one_of(member, skipped))
+            (void)json_object_set_new(ret, member, plain(member, inner, level + 1));
     }
+    return ret;
 }
 
 /* ---- tables ---- */
@@ -140,37 +139,11 @@ static void add_members(json_t *to, const char *prefix, const json_t *of, unsign
 #define NUMBER(n, member, ...)                                                                               \
     FIELD_AT(n, S, member, FIELD_NUMBER, .min = 0, .max = AMOUNT_MAX, .flags = OPT, __VA_ARGS__)
 #define IDS(n, member, ...) FIELD_AT(n, S, member, FIELD_IDS, .flags = OPT, __VA_ARGS__)
-#define ROWS(n, member, of, ...)                                                                             \
-    FIELD_AT(n, S, member, FIELD_OWN, .read = read_##of, .flags = OPT, __VA_ARGS__)
+#define ROWS(n, member, of, type_of_row, ...)                                                                \
+    FIELD_AT(n, S, member, FIELD_ROWS, .inner = &of##_schema, .size = sizeof(type_of_row), .max = LIST_MAX,  \
+             .flags = OPT | FIELD_DEFAULTED, __VA_ARGS__)
 #define GIVEN(member) .given = offsetof(S, member)
-#define SCHEMA(name, text, ...)                                                                              \
-    static const struct schema name##_schema = SCHEMA_WITH(text, __VA_ARGS__);                               \
-    static int read_##name(const struct reader *r, const struct node *n, void *at)                           \
-    {                                                                                                        \
-        return read_rows(r, n, &name##_schema, sizeof(S), at);                                               \
-    }
-
-/* A list of objects; what one does not have is as reader_defaults() sets it. */
-static int read_rows(const struct reader *r, const struct node *list, const struct schema *schema,
-                     size_t size, void *at)
-{
-    struct objects *ret = at;
-    uint32_t i = 0;
-    int e = 0;
-
-    if (list->kind != NODE_LIST)
-        return reader_refuse(r, list, "an array of objects");
-    if (list->n > LIST_MAX)
-        return reader_complain(r, list, "%zu entries, expected at most %d", list->n, LIST_MAX);
-    char *items = arena_alloc(r->a, list->n, size);
-
-    for (const struct node *n = list->first; n && e == 0; n = n->next, i++) {
-        reader_defaults(r, schema, items + i * size);
-        e = reader_object(r, n, schema, items + i * size);
-    }
-    *ret = (struct objects){.items = items, .n = i};
-    return e;
-}
+#define SCHEMA(name, text, ...) static const struct schema name##_schema = SCHEMA_WITH(text, __VA_ARGS__);
 
 /* clang-format off */
 #define S struct property
@@ -186,11 +159,11 @@ SCHEMA(unit_use, "unit of a policy", TEXT("id", id, OPT), TEXT("scheduling_polic
 #define S struct policy
 SCHEMA(policy, "scheduling policy",
     TEXT("id", id, OPT), TEXT("name", name, REQ), TEXT("clone_of", clone_of, OPT), TEXT("selector", selector, OPT),
-    TRUTH("locked", locked), TRUTH("default_policy", is_default),
-    ROWS("properties", properties, property, GIVEN(properties_given)),
-    ROWS("filters", filters, unit_use, GIVEN(filters_given)),
-    ROWS("weights", weights, unit_use, GIVEN(weights_given)),
-    ROWS("balances", balances, unit_use, GIVEN(balances_given)))
+    TRUTH("default_policy", is_default),
+    ROWS("properties", properties, property, struct property, GIVEN(properties_given)),
+    ROWS("filters", filters, unit_use, struct unit_use, GIVEN(filters_given)),
+    ROWS("weights", weights, unit_use, struct unit_use, GIVEN(weights_given)),
+    ROWS("balances", balances, unit_use, struct unit_use, GIVEN(balances_given)))
 #undef S
 
 #define S struct external_unit
@@ -201,7 +174,7 @@ SCHEMA(unit, "scheduling policy unit",
 #define S struct cluster
 SCHEMA(cluster, "cluster",
     TEXT("id", id, REQ), TEXT("name", name, OPT), TEXT("scheduling_policy.id", policy_id, OPT),
-    ROWS("custom_scheduling_policy_properties", properties, property),
+    ROWS("custom_scheduling_policy_properties", properties, property, struct property),
     TRUTH("threads_as_cores", threads_as_cores), TRUTH("ha_reservation", ha_reservation),
     NUMBER("version.major", major), NUMBER("version.minor", minor), TEXT("display_network", display_network, OPT), TEXT("cpu.architecture", architecture, OPT))
 #undef S
@@ -236,10 +209,10 @@ SCHEMA(host, "host",
     NUMBER("hosted_engine.score", he_score), TRUTH("hosted_engine.configured", he_configured),
     TRUTH("hosted_engine.local_maintenance", he_maintenance), NUMBER("tsc_frequency", tsc_hz), TRUTH("tsc_scaling", tsc_scaling),
     TRUTH("device_passthrough.enabled", device_passthrough),
-    ROWS("numa_nodes", numa, numa_node), ROWS("cpu_units", cpu_units, cpu_unit),
-    ROWS("devices", devices, device), ROWS("mdev_types", mdevs, amount),
-    ROWS("hugepages", hugepages, amount),
-    ROWS("virtual_functions", virtual_functions, amount),
+    ROWS("numa_nodes", numa, numa_node, struct numa_node), ROWS("cpu_units", cpu_units, cpu_unit, struct cpu_unit),
+    ROWS("devices", devices, device, struct host_device), ROWS("mdev_types", mdevs, amount, struct amount),
+    ROWS("hugepages", hugepages, amount, struct amount),
+    ROWS("virtual_functions", virtual_functions, amount, struct amount),
     IDS("networks", networks), IDS("networks_with_address", addressed_networks), IDS("emulated_machines", machines),
     IDS("supported_versions", versions), IDS("hooks", hooks), IDS("lease_domains", leases, GIVEN(leases_given)), IDS("cpu_flags", cpu_flags))
 #undef S
@@ -266,13 +239,13 @@ SCHEMA(vm, "VM",
     NUMBER("custom_compatibility_version.major", version_major), NUMBER("custom_compatibility_version.minor", version_minor),
     TRUTH("high_availability.enabled", ha), TRUTH("sap_agent", sap_agent),
     IDS("host_devices", devices), IDS("mdev_types", mdevs), IDS("cpu_flags", cpu_flags),
-    ROWS("nics", nics, nic), ROWS("cpu.cpu_tune.vcpu_pins", cpu_pins, cpu_pin),
-    ROWS("numa_nodes", numa, numa_node))
+    ROWS("nics", nics, nic, struct nic), ROWS("cpu.cpu_tune.vcpu_pins", cpu_pins, cpu_pin, struct cpu_pin),
+    ROWS("numa_nodes", numa, numa_node, struct numa_node))
 #undef S
 
 #define S struct affinity_group
 SCHEMA(group, "affinity group",
-    TEXT("id", id, REQ), TEXT("name", name, OPT), FIELD_AT("priority", S, priority, FIELD_NUMBER, .min = -1e9, .max = 1e9, .fallback = "1", .flags = OPT),
+    TEXT("id", id, REQ), FIELD_AT("priority", S, priority, FIELD_NUMBER, .min = -1e9, .max = 1e9, .fallback = "1", .flags = OPT),
     TRUTH("vms_rule.enabled", vms_enabled), TRUTH("vms_rule.positive", vms_positive), TRUTH("vms_rule.enforcing", vms_enforcing),
     TRUTH("hosts_rule.enabled", hosts_enabled), TRUTH("hosts_rule.positive", hosts_positive), TRUTH("hosts_rule.enforcing", hosts_enforcing),
     IDS("vms", vms), IDS("hosts", hosts), IDS("vm_labels", vm_labels), IDS("host_labels", host_labels))
@@ -293,12 +266,12 @@ static const struct schema cloud_schema = SCHEMA_WITH("cloud",
     NUMBER("settings.SpmVCpuConsumption", settings.spm_vcpus, .fallback = "1"),
     TRUTH("settings.EnableSwapCheck", settings.swap_check, .fallback = "true"),
     NUMBER("settings.vm_overhead_mb", settings.vm_overhead_mb),
-    ROWS("clusters", clusters, cluster), ROWS("scheduling_policies", policies, policy),
-    ROWS("scheduling_policy_units", units, unit),
-    ROWS("hosts", hosts, host), ROWS("vms", vms, vm),
-    ROWS("affinity_groups", groups, group),
-    ROWS("affinity_labels", labels, label),
-    ROWS("cpu_types", cpu_types, cpu_type));
+    ROWS("clusters", clusters, cluster, struct cluster), ROWS("scheduling_policies", policies, policy, struct policy),
+    ROWS("scheduling_policy_units", units, unit, struct external_unit),
+    ROWS("hosts", hosts, host, struct host), ROWS("vms", vms, vm, struct vm),
+    ROWS("affinity_groups", groups, group, struct affinity_group),
+    ROWS("affinity_labels", labels, label, struct affinity_label),
+    ROWS("cpu_types", cpu_types, cpu_type, struct cpu_type));
 #undef S
 /* clang-format on */
 
@@ -467,11 +440,6 @@ static int find_policies(struct cloud *c)
 
 /* ---- the whole ---- */
 
-static void to_mib(double *bytes)
-{
-    *bytes = *bytes / MIB;
-}
-
 static void convert(struct cloud *c)
 {
     for (uint32_t i = 0; i < c->hosts.n; i++) {
@@ -480,37 +448,28 @@ static void convert(struct cloud *c)
                               &h->swap_total, &h->swap_free,      &h->pending_memory};
 
         for (size_t k = 0; k < sizeof of / sizeof *of; k++)
-            to_mib(of[k]);
+            *of[k] /= MIB;
     }
     for (uint32_t i = 0; i < c->vms.n; i++)
-        to_mib(&VM(c, i)->memory);
-}
-
-/* The pointer of a member within members: "/hosts/0/cpu.topology.sockets: ..." */
-static void correct_pointer(struct err *err)
-{
-    for (char *at = err->text; *at && !(at[0] == ':' && at[1] == ' '); at++)
-        *at = *at == '.' ? '/' : *at;
+        VM(c, i)->memory /= MIB;
 }
 
 static int read_fields(const json_t *json, struct cloud *c)
 {
     struct unknown_fields unknown = {0};
     const struct reader r = {.a = c->a, .unknown = &unknown, .err = c->err};
-    CLEANUP(json_decrefp) json_t *plain = json_object();
     struct node *document;
 
     if (!json_is_object(json))
         return err_set(c->err, -EINVAL, "/: expected an object with clusters, hosts, vms and so on");
-    add_members(plain, "", json, 0);
-    CLEANUP(freep) char *text = json_dumps(plain, JSON_COMPACT);
+    CLEANUP(json_decrefp) json_t *as_read = plain("", json, 0);
+    CLEANUP(freep) char *text = json_dumps(as_read, JSON_COMPACT);
     int e = text ? json_tree_parse(text, c->a, &document, c->err) : err_set(c->err, -ENOMEM, "out of memory");
 
     if (e < 0)
         return e;
     reader_defaults(&r, &cloud_schema, c);
-    if ((e = reader_object(&r, document, &cloud_schema, c)) < 0)
-        correct_pointer(c->err);
+    e = reader_object(&r, document, &cloud_schema, c);
     for (size_t i = 0; e == 0 && i < unknown.n; i++)
         if (strcmp(unknown.items[i].what, "cloud") == 0)
             return err_set(c->err, -EINVAL, "%s: is no member of a cloud, expected one that the manual lists",
