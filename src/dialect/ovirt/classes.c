@@ -3,7 +3,6 @@
 #include "base/cleanup.h"
 #include "dialect/ovirt/internal.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* ---- classes of hosts ---- */
@@ -27,24 +26,19 @@ static uint32_t find_classes(const struct compiler *m, char *const *answers, uin
     return n;
 }
 
-/* The classes that pass, or those that do not where these are fewer. */
+/* The classes that pass; NULL: all. */
 static json_t *list_classes(char *const *answers, const uint32_t *first, uint32_t n, uint32_t vm,
-                            bool *ret_keeps)
+                            struct arena *a)
 {
-    json_t *lists[2] = {json_array(), json_array()};
+    json_t *ret = json_array();
 
-    for (uint32_t i = 0; i < n; i++) {
-        char number[16];
-        (void)snprintf(number, sizeof number, "%u", i);
-        (void)json_array_append_new(lists[answers[first[i]][vm] == '1'], json_string(number));
-    }
-    *ret_keeps = json_array_size(lists[1]) <= json_array_size(lists[0]) || json_array_size(lists[0]) == 0;
-    json_decref(lists[!*ret_keeps]);
-    if (*ret_keeps && json_array_size(lists[1]) == n) { /* all pass */
-        json_decref(lists[1]);
-        return NULL;
-    }
-    return lists[*ret_keeps];
+    for (uint32_t i = 0; i < n; i++)
+        if (answers[first[i]][vm] == '1')
+            (void)json_array_append_new(ret, json_string(arena_printf(a, "%u", i)));
+    if (json_array_size(ret) < n)
+        return ret;
+    json_decref(ret);
+    return NULL;
 }
 
 static char *const *ask(const struct compiler *m, size_t k)
@@ -73,12 +67,10 @@ static bool set_classes(struct compiler *m, size_t k)
     bool any = false;
 
     for (uint32_t i = 0; i < c->vms.n; i++) {
-        bool keeps = true;
-        json_t *list = list_classes(answers, first, n_classes, i, &keeps);
+        json_t *list = list_classes(answers, first, n_classes, i, c->a);
 
         if (list)
-            (void)json_object_set_new(m->hints[i],
-                                      arena_printf(c->a, "%s %s", name, keeps ? "keeps" : "refuses"), list);
+            (void)json_object_set_new(m->hints[i], arena_printf(c->a, "%s keeps", name), list);
         any = any || list;
     }
     for (uint32_t h = 0; any && h < c->hosts.n; h++)
@@ -99,10 +91,8 @@ json_t *classes_expression(struct compiler *m, const char *name)
     }
     if (!json_is_true(known))
         return NULL;
-    return stages_expression(
-        m,
-        "['and', ['or', ['not', ['given', '$vm.hints.%s keeps']], ['in', "
-        "'$host.attributes.%s', '$vm.hints.%s keeps']], ['not', ['and', ['given', "
-        "'$vm.hints.%s refuses'], ['in', '$host.attributes.%s', '$vm.hints.%s refuses']]]]",
-        name, name, name, name, name, name);
+    return stages_expression(m,
+                             "['or', ['not', ['given', '$vm.hints.%s keeps']], ['in', "
+                             "'$host.attributes.%s', '$vm.hints.%s keeps']]",
+                             name, name, name);
 }

@@ -163,7 +163,7 @@ int facts_find(struct cloud *c);
 
 /* ---- policies.c ---- */
 
-enum unit_type { UNIT_FILTER = 1, UNIT_WEIGHT = 2, UNIT_BALANCE = 4 };
+enum unit_type { UNIT_FILTER, UNIT_WEIGHT, UNIT_BALANCE, UNIT_MANDATORY };
 
 /* The built-in policies; ret: room for POLICIES_BUILT_IN. */
 #define POLICIES_BUILT_IN 5
@@ -191,8 +191,8 @@ struct unit {
     const char *text;       /* of its stage */
 };
 
-#define FILTERS_OF_ALL 15 /* that all built-in policies have */
-const struct unit *units_of_all(uint32_t i);
+#define FILTERS_OF_ALL 15                    /* that all built-in policies have; they come first */
+const struct unit *units_of_all(uint32_t i); /* NULL behind the last */
 
 /* NULL: none of oVirt's own has this id. */
 const struct unit *units_find(const char *id, enum unit_type type);

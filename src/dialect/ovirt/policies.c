@@ -33,39 +33,35 @@ static const struct { const char *name, *regex; } regexes[] = {
     {"MaximumAllowedSwapUsage", "1?[0-9]?[0-9]"},
 };
 
-#define EVEN {"7db4ab05-81ab-42e8-868a-aee2df483edb", 0, 2}, {"4134247a-9c58-4b9a-8593-530bb9e37c59", 0, 1}
+#define RANK_SELECTOR "b280e7de-5df8-401e-b004-a1414d79a687"
+#define BASIC_SELECTOR "0c89f215-9c4f-4bbb-8419-31a2d43ae7ea"
 #define COMMON_PROPERTIES {"CpuOverCommitDurationMinutes", "2"}, {"HighUtilization", "80"}
+#define COMMON_WEIGHTS {"591cdb81-ba67-45b4-9642-e28f61a97d57", 0, 99}, {"98e92667-6161-41fb-b3fa-34f820ccbc4b", 0, 1}, \
+                       {"7f262d70-6cac-11e3-981f-0800200c9a66", 0, 1}, {"84e6ddee-ab0d-42dd-82f0-c297779db566", 0, 1}, \
+                       {"427aed70-dae3-48ba-8fe9-a902a9d563c8", 0, 20}, {"71931e14-f0e6-4f91-a7c8-d494a26e3a09", 0, 4}, \
+                       {"1b14ac11-20e9-4593-a149-2eb83c60a330", 0, 5}
 
-static const struct unit_use even_weights[] = {EVEN}, power_weights[] = {{"736999d0-1023-46a4-9a75-1316ed50e15b", 0, 2}, {"9dfe6086-646d-43b8-8eef-4d94de8472c8", 0, 1}},
-                             guest_weights[] = {{"3ba8c988-f779-42c0-90ce-caa8243edee7", 0, 2}},
-                             common_weights[] = {{"591cdb81-ba67-45b4-9642-e28f61a97d57", 0, 99}, {"98e92667-6161-41fb-b3fa-34f820ccbc4b", 0, 1},
-                                                 {"7f262d70-6cac-11e3-981f-0800200c9a66", 0, 1}, {"84e6ddee-ab0d-42dd-82f0-c297779db566", 0, 1},
-                                                 {"427aed70-dae3-48ba-8fe9-a902a9d563c8", 0, 20}, {"71931e14-f0e6-4f91-a7c8-d494a26e3a09", 0, 4},
-                                                 {"1b14ac11-20e9-4593-a149-2eb83c60a330", 0, 5}};
+static const struct unit_use even_weights[] = {{"7db4ab05-81ab-42e8-868a-aee2df483edb", 0, 2}, {"4134247a-9c58-4b9a-8593-530bb9e37c59", 0, 1}, COMMON_WEIGHTS},
+                             power_weights[] = {{"736999d0-1023-46a4-9a75-1316ed50e15b", 0, 2}, {"9dfe6086-646d-43b8-8eef-4d94de8472c8", 0, 1}, COMMON_WEIGHTS},
+                             guest_weights[] = {{"3ba8c988-f779-42c0-90ce-caa8243edee7", 0, 2}, COMMON_WEIGHTS};
 static const struct property of_none[] = {COMMON_PROPERTIES},
                              of_even[] = {COMMON_PROPERTIES, {"HeSparesCount", "0"}, {"VCpuToPhysicalCpuRatio", "0"}},
                              of_power[] = {COMMON_PROPERTIES, {"HeSparesCount", "0"}, {"LowUtilization", "20"}},
                              of_guests[] = {COMMON_PROPERTIES, {"HeSparesCount", "0"}, {"HighVmCount", "10"}, {"MigrationThreshold", "5"}, {"SpmVmGrace", "5"}};
 
-#define LIST(array) array, COUNT_OF(array)
-static const struct {
-    const char *id, *name, *balance;
-    const struct unit_use *weights;
-    size_t n_weights;
-    const struct property *properties;
-    size_t n_properties;
-    bool is_default, in_maintenance;
-} built_in[POLICIES_BUILT_IN] = {
-    {"b4ed2332-a7ac-4d5f-9596-99a439cb2812", "none", "38440000-8cf0-14bd-c43e-10b96e4ef00a", LIST(even_weights), LIST(of_none), true, false},
-    {"7677771e-5eab-422e-83fa-dc04080d21b7", "cluster_maintenance", "38440000-8cf0-14bd-c43e-10b96e4ef00a", LIST(even_weights), LIST(of_none), false, true},
-    {"20d25257-b4bd-4589-92a6-c4c5c5d3fd1a", "evenly_distributed", "7db4ab05-81ab-42e8-868a-aee2df483ed2", LIST(even_weights), LIST(of_even), false, false},
-    {"5a2b0939-7d46-4b73-a469-e9c2c7fc6a53", "power_saving", "736999d0-1023-46a4-9a75-1316ed50e151", LIST(power_weights), LIST(of_power), false, false},
-    {"8d5d7bec-68de-4a67-b53e-0ac54686d579", "vm_evenly_distributed", "d58c8e32-44e1-418f-9222-52cd887bf9e0", LIST(guest_weights), LIST(of_guests), false, false},
+/* The first is the default. */
+#define LIST(array) {array, COUNT_OF(array)}
+#define BUILT_IN(uuid, text, balance, of_weights, of_properties) \
+    {.id = (uuid), .name = (text), .selector = RANK_SELECTOR, .weights = LIST(of_weights), .properties = LIST(of_properties), \
+     .balances = {&(const struct unit_use){balance, 0, 1}, 1}}
+static const struct policy built_in[POLICIES_BUILT_IN] = {
+    BUILT_IN("b4ed2332-a7ac-4d5f-9596-99a439cb2812", "none", "38440000-8cf0-14bd-c43e-10b96e4ef00a", even_weights, of_none),
+    BUILT_IN("7677771e-5eab-422e-83fa-dc04080d21b7", "cluster_maintenance", "38440000-8cf0-14bd-c43e-10b96e4ef00a", even_weights, of_none),
+    BUILT_IN("20d25257-b4bd-4589-92a6-c4c5c5d3fd1a", "evenly_distributed", "7db4ab05-81ab-42e8-868a-aee2df483ed2", even_weights, of_even),
+    BUILT_IN("5a2b0939-7d46-4b73-a469-e9c2c7fc6a53", "power_saving", "736999d0-1023-46a4-9a75-1316ed50e151", power_weights, of_power),
+    BUILT_IN("8d5d7bec-68de-4a67-b53e-0ac54686d579", "vm_evenly_distributed", "d58c8e32-44e1-418f-9222-52cd887bf9e0", guest_weights, of_guests),
 };
 /* clang-format on */
-
-static const char *const rank_selector = "b280e7de-5df8-401e-b004-a1414d79a687";
-static const char *const basic_selector = "0c89f215-9c4f-4bbb-8419-31a2d43ae7ea";
 
 const struct external_unit *policies_external(const struct cloud *c, const char *id)
 {
@@ -95,23 +91,9 @@ static struct objects filters_of(bool in_maintenance, struct arena *a)
 
 void policies_built_in(struct policy *ret, struct arena *a)
 {
-    for (size_t i = 0; i < POLICIES_BUILT_IN; i++) {
-        size_t n = built_in[i].n_weights;
-        struct unit_use *weights = arena_array(a, struct unit_use, n + COUNT_OF(common_weights));
-        struct unit_use *balance = arena_new(a, struct unit_use);
-
-        memcpy(weights, built_in[i].weights, n * sizeof *weights);
-        memcpy(weights + n, common_weights, sizeof common_weights);
-        balance->id = built_in[i].balance;
-        ret[i] = (struct policy){.id = built_in[i].id,
-                                 .name = built_in[i].name,
-                                 .selector = rank_selector,
-                                 .is_default = built_in[i].is_default,
-                                 .properties = {built_in[i].properties, (uint32_t)built_in[i].n_properties},
-                                 .filters = filters_of(built_in[i].in_maintenance, a),
-                                 .weights = {weights, (uint32_t)(n + COUNT_OF(common_weights))},
-                                 .balances = {balance, 1}};
-    }
+    memcpy(ret, built_in, sizeof built_in);
+    for (size_t i = 0; i < POLICIES_BUILT_IN; i++)
+        ret[i].filters = filters_of(strcmp(ret[i].name, "cluster_maintenance") == 0, a);
 }
 
 /* ---- checks ---- */
@@ -263,12 +245,12 @@ int policies_check(const struct cloud *c, struct policy *p, const char *pointer)
     int e = take_from(c, p, pointer);
 
     p->id = p->id ? p->id : p->name;
-    p->selector = p->selector ? p->selector : rank_selector;
+    p->selector = p->selector ? p->selector : RANK_SELECTOR;
     if (e == 0 && (!*p->name || before(c, p, p->name) || before(c, p, p->id)))
         return err_set(c->err, -EINVAL, "%s/name: empty or in use, expected a name of its own", pointer);
-    if (e == 0 && strcmp(p->selector, rank_selector) != 0 && strcmp(p->selector, basic_selector) != 0)
+    if (e == 0 && strcmp(p->selector, RANK_SELECTOR) != 0 && strcmp(p->selector, BASIC_SELECTOR) != 0)
         return err_set(c->err, -EINVAL, "%s/selector: \"%.100s\", expected \"%s\" (rank) or \"%s\" (basic)",
-                       pointer, p->selector, rank_selector, basic_selector);
+                       pointer, p->selector, RANK_SELECTOR, BASIC_SELECTOR);
     if (e == 0 && p->balances.n > 1)
         return err_set(c->err, -EINVAL, "%s/balances: %u units, expected one at most", pointer,
                        p->balances.n);
@@ -283,7 +265,7 @@ int policies_check(const struct cloud *c, struct policy *p, const char *pointer)
 
 bool policies_ranks(const struct policy *p)
 {
-    return strcmp(p->selector, rank_selector) == 0;
+    return strcmp(p->selector, RANK_SELECTOR) == 0;
 }
 
 double policies_number(const struct cluster *cl, const char *name, double otherwise)

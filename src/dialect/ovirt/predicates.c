@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#define HE_SCORE_MARGIN 800
-#define TSC_PPM 250
 #define ARRANGEMENTS_MOST 20000
 #define NODES_MOST 64
 
@@ -26,18 +24,6 @@ static bool is_home(const struct pair *p)
 static bool is_listed(const struct pair *p)
 {
     return ovirt_ids_have(&p->vm->preferred, p->host->id);
-}
-
-static bool is_pinned_here(const struct pair *p)
-{
-    const struct vm *v = p->vm;
-
-    return !is(v->affinity, "pinned") || (v->preferred.n == 0 && !v->runs) || is_listed(p);
-}
-
-static bool is_preferred(const struct pair *p)
-{
-    return p->vm->runs || p->vm->preferred.n == 0 || is_listed(p);
 }
 
 /* ---- CPUs ---- */
@@ -139,14 +125,6 @@ static bool has_level(const struct pair *p)
         if (!ovirt_ids_have(&p->host->cpu_flags, p->vm->cpu_flags.items[i]))
             return false;
     return true;
-}
-
-static bool has_tsc(const struct pair *p)
-{
-    double wanted = p->vm->tsc_hz;
-
-    return !p->vm->runs || !(wanted > 0) || p->host->tsc_scaling ||
-           fabs(p->host->tsc_hz - wanted) * 1e6 <= TSC_PPM * wanted;
 }
 
 static bool fits_topology(const struct pair *p)
@@ -258,31 +236,6 @@ static bool pinnings_agree(const struct pair *p)
 
 /* ---- what a host must have ---- */
 
-static bool has_machine(const struct pair *p)
-{
-    return !p->vm->machine || ovirt_ids_have(&p->host->machines, p->vm->machine);
-}
-
-static bool has_version(const struct pair *p)
-{
-    double minor = isnan(p->vm->version_minor) ? 0 : p->vm->version_minor;
-
-    return isnan(p->vm->version_major) ||
-           ovirt_ids_have(&p->host->versions,
-                          arena_printf(p->c->a, "%.0f.%.0f", p->vm->version_major, minor));
-}
-
-static bool has_lease_space(const struct pair *p)
-{
-    return !p->vm->lease_domain || !p->host->leases_given ||
-           ovirt_ids_have(&p->host->leases, p->vm->lease_domain);
-}
-
-static bool has_hook(const struct pair *p)
-{
-    return !p->vm->sap_agent || ovirt_ids_have(&p->host->hooks, "50_vhostmd");
-}
-
 static bool has_devices(const struct pair *p)
 {
     const struct host_device *of = p->host->devices.items;
@@ -349,41 +302,6 @@ static bool has_networks(const struct pair *p)
     return true;
 }
 
-/* ---- the hosted engine, maintenance, upgrades ---- */
-
-static bool has_score(const struct pair *p)
-{
-    double now = p->vm->host == NONE ? 0 : HOST(p->c, p->vm->host)->he_score;
-
-    return !p->vm->engine || p->host->he_score > fmax(0, isnan(now) ? 0 : now - HE_SCORE_MARGIN);
-}
-
-static bool may_run_in_maintenance(const struct pair *p)
-{
-    return p->vm->ha || p->vm->runs;
-}
-
-/* By how many major versions the host's system is newer than that of the VM's host. UNKNOWN: another system.
- * INFINITY: there is none to compare with. */
-static double newer_by(const struct pair *p)
-{
-    const struct host *at = p->vm->host == NONE ? NULL : HOST(p->c, p->vm->host);
-
-    if (!at || !at->os_type || isnan(at->os_major))
-        return INFINITY;
-    return is(p->host->os_type, at->os_type) ? p->host->os_major - at->os_major : UNKNOWN;
-}
-
-static bool is_not_older(const struct pair *p)
-{
-    return newer_by(p) >= 0;
-}
-
-static bool is_newest(const struct pair *p)
-{
-    return newer_by(p) > 0;
-}
-
 /* ---- groups of hosts ---- */
 
 static bool is_of_groups(const struct pair *p)
@@ -401,27 +319,15 @@ static bool is_of_groups(const struct pair *p)
 /* ---- the table ---- */
 
 const struct predicate predicates[] = {
-    {"PinToHost", is_pinned_here},
     {"CPUTopology", has_topology},
     {"CpuPinning", has_pinned_cpus},
     {"CPU-Level", has_level},
-    {"Compatibility-Version", has_version},
     {"HostDevice", has_devices},
     {"MDevice", has_mdevs},
-    {"VM leases ready", has_lease_space},
-    {"Emulated-Machine", has_machine},
-    {"HA", has_score},
     {"NUMA", has_nodes},
     {"VmToHostsAffinityGroups", is_of_groups},
     {"Network", has_networks},
-    {"Migration-Tsc-Frequency", has_tsc},
-    {"Host-hooks", has_hook},
-    {"ClusterInMaintenance", may_run_in_maintenance},
-    {"InClusterUpgrade", is_not_older},
-    {"is preferred", is_preferred},
     {"fits topology", fits_topology},
     {"pinnings agree", pinnings_agree},
     {"fits a NUMA node", fits_single_node},
-    {"is newest", is_newest},
-    {"is not older", is_not_older},
 };

@@ -141,9 +141,19 @@ static void set_ids(json_t *of, const char *name, const struct ids *ids)
 
     for (uint32_t i = 0; i < ids->n; i++)
         (void)json_array_append_new(list, json_string(ids->items[i]));
-    if (ids->n > 0)
-        (void)json_object_set(of, name, list);
-    json_decref(list);
+    (void)json_object_set_new(of, name, list);
+}
+
+static void set_text(json_t *of, const char *name, const char *text)
+{
+    if (text)
+        (void)json_object_set_new(of, name, json_string(text));
+}
+
+static void set_true(json_t *of, const char *name, bool v)
+{
+    if (v)
+        (void)json_object_set_new(of, name, json_true());
 }
 
 /* For the engine's words (words.c): the filter itself is a predicate. */
@@ -190,11 +200,17 @@ static void set_host(const struct compiler *m, uint32_t ix)
     }
     stages_set(of, "spare", is_spare(c, ix));
     stages_set(of, "spares", CLUSTER(c, h->cluster)->spares);
-    (void)json_object_set_new(of, "cluster", json_string(CLUSTER(c, h->cluster)->id));
-    (void)json_object_set_new(of, "name", json_string(h->name));
-    (void)json_object_set_new(of, "loopback", json_boolean(is_loopback(h->address)));
-    if (h->address)
-        (void)json_object_set_new(of, "address", json_string(h->address));
+    stages_set(of, "tsc", h->tsc_hz);
+    set_true(of, "tsc scaling", h->tsc_scaling);
+    set_text(of, "cluster", CLUSTER(c, h->cluster)->id);
+    set_text(of, "name", h->name);
+    set_true(of, "loopback", is_loopback(h->address));
+    set_text(of, "address", h->address);
+    set_ids(of, "machine", &h->machines);
+    set_ids(of, "hook", &h->hooks);
+    set_ids(of, "version", &h->versions);
+    if (h->leases_given)
+        set_ids(of, "lease", &h->leases);
     set_ids(of, "networks", &h->networks);
     set_ids(of, "addressed networks", &h->addressed_networks);
     set_memory(m, ix);
@@ -216,32 +232,42 @@ static void set_vm(const struct compiler *m, uint32_t ix)
     stages_set(of, "overhead", v->static_mb);
     stages_set(of, "physical", (v->pages > 0 ? 0 : v->memory) + v->static_mb);
     stages_set(of, "ha", v->ha && v->runs);
-    (void)json_object_set_new(of, "cluster", json_string(CLUSTER(m->c, v->cluster)->id));
-    if (v->paused)
-        (void)json_object_set_new(of, "paused", json_true());
-    if (v->engine)
-        (void)json_object_set_new(of, "engine", json_true());
-    if (v->affinity && strcmp(v->affinity, "pinned") == 0)
-        (void)json_object_set_new(of, "pinned", json_true());
-    if (v->dedicated || (v->type && strcmp(v->type, "high_performance") == 0))
-        (void)json_object_set_new(of, "sized", json_true());
-    if (v->ha && CLUSTER(m->c, v->cluster)->ha_reservation)
-        (void)json_object_set_new(of, "reserved", json_true());
+    set_text(of, "cluster", CLUSTER(m->c, v->cluster)->id);
+    set_true(of, "paused", v->paused);
+    set_true(of, "engine", v->engine);
+    set_true(of, "pinned", v->affinity && strcmp(v->affinity, "pinned") == 0);
+    set_true(of, "sized", v->dedicated || (v->type && strcmp(v->type, "high_performance") == 0));
+    set_true(of, "highly available", v->ha);
+    set_true(of, "reserved", v->ha && CLUSTER(m->c, v->cluster)->ha_reservation);
+    set_true(of, "pages", v->pages > 0);
+    set_text(of, "machine", v->machine);
+    set_text(of, "hook", v->sap_agent ? "50_vhostmd" : NULL);
+    set_text(of, "lease", v->lease_domain);
+    if (!isnan(v->version_major))
+        set_text(of, "version",
+                 arena_printf(m->c->a, "%.0f.%.0f", v->version_major,
+                              isnan(v->version_minor) ? 0 : v->version_minor));
+    if (v->runs && v->tsc_hz > 0)
+        stages_set(of, "tsc", v->tsc_hz);
+    if (v->preferred.n > 0)
+        set_ids(of, "preferred", &v->preferred);
     set_networks(m, v, of);
     const struct vm *engine = engine_of(m->c, v->cluster);
 
     if (engine)
         stages_set(of, "engine of the cluster", engine->memory + engine->static_mb);
     if (v->pages > 0)
-        (void)json_object_set_new(of, "pages", json_true());
-    if (v->pages > 0)
         stages_set(of, arena_printf(m->c->a, "pages %.0f", v->hugepages_kib), v->pages);
     if (!home)
         return;
-    (void)json_object_set_new(of, "home", json_string(home->id));
-    (void)json_object_set_new(of, "home name", json_string(home->name));
-    if (home->address)
-        (void)json_object_set_new(of, "home address", json_string(home->address));
+    set_text(of, "home", home->id);
+    set_text(of, "home name", home->name);
+    set_text(of, "home address", home->address);
+    stages_set(of, "home score", home->he_score);
+    if (home->os_type && !isnan(home->os_major)) {
+        stages_set(of, "home system", system_of(m->c, home));
+        stages_set(of, "home major", home->os_major);
+    }
 }
 
 void stages_set_facts(struct compiler *m)
@@ -297,9 +323,6 @@ static void add_external(struct compiler *m, const struct unit_use *use, bool fi
 /* The policy's order: the first, those without an order, the last; then those of the user's own. */
 void stages_add_filters(struct compiler *m)
 {
-    static const char *const mandatory[] = {"PinToHost", "CPUTopology",           "CpuPinning",
-                                            "CPU-Level", "Compatibility-Version", "HostDevice",
-                                            "MDevice",   "VM leases ready"};
     const struct objects *filters = &m->cluster->policy->filters;
     const struct unit_use *uses = filters->items;
     bool ranks;
@@ -307,8 +330,9 @@ void stages_add_filters(struct compiler *m)
     if (m->c->clusters.n > 1)
         stages_add(m, "cluster", "filter",
                    stages_expression(m, "['=', '$host.attributes.cluster', '$vm.hints.cluster']"));
-    for (size_t i = 0; i < sizeof mandatory / sizeof *mandatory; i++)
-        stages_add(m, mandatory[i], "filter", classes_expression(m, mandatory[i]));
+    for (uint32_t i = 0; units_of_all(i); i++)
+        if (units_of_all(i)->type == UNIT_MANDATORY)
+            stages_add(m, units_of_all(i)->name, "filter", units_expression(m, units_of_all(i), &ranks));
     for (int position = -1; position <= 1; position++)
         for (uint32_t i = 0; i < filters->n; i++) {
             const struct unit *u = units_find(uses[i].id, UNIT_FILTER);

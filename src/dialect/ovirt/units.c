@@ -4,7 +4,7 @@
  * '%x' the hint x of the VM. {NAME} is a part; {PART:NAME} a part with that part for its {x}; {PROPERTY=N}
  * the value of the policy's property, N without one, and with |M, M where it is N; {pass:NAME} a condition of
  * predicates.c; {sizes:PART}, {colours:PART}, {companies:PART} and {slots:PART} are a part for each of these,
- * with a comma before it. */
+ * with a comma before it. A part that is not there is its own name: {among:machine}. */
 #include "base/cleanup.h"
 #include "dialect/ovirt/internal.h"
 
@@ -16,6 +16,7 @@
 #define F UNIT_FILTER
 #define W UNIT_WEIGHT
 #define B UNIT_BALANCE
+#define M UNIT_MANDATORY
 #define HIGH "HighUtilization"
 #define MINUTES "CpuOverCommitDurationMinutes"
 #define LOW_MEMORY "MaxFreeMemoryForOverUtilized"
@@ -32,8 +33,9 @@ static const struct unit units[] = {
      "['>=', ['-', '@cores base', '#exclusive cpus'], ['+', '%exclusive', ['max', '@largest vm', '%shared cpus']]]"},
     {"98842bc5-4094-4b83-8224-7b50f86a94c9", "CPUOverloaded", F, " " HIGH " " MINUTES " ",
      "['or', ['<=', '@load', {" HIGH "=90}], ['and', ['given', '@load'], ['not', ['>=', '@threshold minutes', {" MINUTES "=2}]]]]"},
-    {"58894b5b-d55d-4f85-8f82-5bf217e640b0", "Emulated-Machine", F, "", NULL},
-    {"e659c871-0bf1-4ccc-b748-f28f5d08dffd", "HA", F, "", NULL},
+    {"58894b5b-d55d-4f85-8f82-5bf217e640b0", "Emulated-Machine", F, "", "%machine? {among:machine}"},
+    {"e659c871-0bf1-4ccc-b748-f28f5d08dffd", "HA", F, "",
+     "%engine? ['or', ['not', '%engine'], ['>', '@score', ['max', 0, ['-', ['default', '%home score', 0], 800]]]]"},
     {"43b9e654-337f-4b0d-a896-cbb22ce5a7fc", "Swap", F, " MaximumAllowedSwapUsage ",
      "['or', ['default', '%paused', false], ['not', ['given', '@swap used']], ['<=', '@swap used', {MaximumAllowedSwapUsage=0}]]"},
     {"c9ddbb34-0e1d-4061-a8d7-b0893fa80932", "Memory", F, "",
@@ -48,10 +50,11 @@ static const struct unit units[] = {
     {"53bff075-8306-446f-a53b-9c872a29d197", "HostedEngineSpares", F, " HeSparesCount ",
      "%engine of the cluster? ['or', ['default', '%engine', false], ['=', '@spare', 0], ['<', {HeSparesCount=0}, '@spares'], ['=', {HeSparesCount=0}, 0], "
      "['>', {schedulable}, ['+', '%memory', '%overhead', ['default', '%engine of the cluster', 0]]]]"},
-    {"47ea3cd0-8a2f-438d-9f63-49534178882a", "Migration-Tsc-Frequency", F, "", NULL},
-    {"aae8c702-4756-4934-b84c-8daf59efc134", "Host-hooks", F, "", NULL},
-    {"0bd8fef9-bcb4-4250-9998-410f01608d9b", "ClusterInMaintenance", F, "", NULL},
-    {"84e6ddee-ab0d-42dd-82f0-c298889db567", "InClusterUpgrade", F, "", NULL},
+    {"47ea3cd0-8a2f-438d-9f63-49534178882a", "Migration-Tsc-Frequency", F, "",
+     "%tsc? ['or', ['not', ['given', '%tsc']], '@tsc scaling', ['<=', ['*', ['max', ['-', '@tsc', '%tsc'], ['-', '%tsc', '@tsc']], 1000000], ['*', 250, '%tsc']]]"},
+    {"aae8c702-4756-4934-b84c-8daf59efc134", "Host-hooks", F, "", "%hook? {among:hook}"},
+    {"0bd8fef9-bcb4-4250-9998-410f01608d9b", "ClusterInMaintenance", F, "", "{highly available}"},
+    {"84e6ddee-ab0d-42dd-82f0-c298889db567", "InClusterUpgrade", F, "", "{not older}"},
     {"7db4ab05-81ab-42e8-868a-aee2df483edb", "OptimalForCpuEvenDistribution", W, " " RATIO " ", "{stretch:even load}"},
     {"4134247a-9c58-4b9a-8593-530bb9e37c59", "OptimalForMemoryEvenDistribution", W, "",
      "['default', ['if', ['>', {most memory}, 1], ['-', 1000, {round:memory part}], 1000], 0]"},
@@ -61,7 +64,7 @@ static const struct unit units[] = {
      "{memory left}]], {memory left}], {power memory}], 999]], 1], 1000]"},
     {"3ba8c988-f779-42c0-90ce-caa8243edee7", "OptimalForEvenGuestDistribution", W, " SpmVmGrace ",
      "['+', '@guests base', '#guests', {if here:one}, ['*', '@spm', {SpmVmGrace=5}]]"},
-    {"591cdb81-ba67-45b4-9642-e28f61a97d57", "PreferredHosts", W, "", "! ['if', {pass:is preferred}, 0, 10000]"},
+    {"591cdb81-ba67-45b4-9642-e28f61a97d57", "PreferredHosts", W, "", "%preferred? {preferred}"},
     {"7f262d70-6cac-11e3-981f-0800200c9a66", "OptimalForHaReservation", W, " ScaleDown ",
      "%reserved? ['default', ['if', ['given', '%reserved'], ['-', 0, ['floor', ['-', 0, ['/', {round:ha part}, {ScaleDown=1}]]]], 0], 0]"},
     {"98e92667-6161-41fb-b3fa-34f820ccbc4b", "HA", W, "", "%engine? ['if', ['default', '%engine', false], ['-', 1000, {round:engine part}], 1]"},
@@ -76,6 +79,15 @@ static const struct unit units[] = {
     {"7db4ab05-81ab-42e8-868a-aee2df483ed2", "OptimalForEvenDistribution", B, OF_BALANCE RATIO " ", NULL},
     {"736999d0-1023-46a4-9a75-1316ed50e151", "OptimalForPowerSaving", B, OF_BALANCE "LowUtilization EnableAutomaticHostPowerManagement HostsInReserve ", NULL},
     {"d58c8e32-44e1-418f-9222-52cd887bf9e0", "OptimalForEvenGuestDistribution", B, " SpmVmGrace HighVmCount MigrationThreshold ", NULL},
+    /* These have no UUID: no policy names them. */
+    {"", "PinToHost", M, "", "%pinned? ['or', ['not', '%pinned'], {listed}, ['not', ['or', ['given', '%preferred'], ['given', '%home']]]]"},
+    {"", "CPUTopology", M, "", NULL},
+    {"", "CpuPinning", M, "", NULL},
+    {"", "CPU-Level", M, "", NULL},
+    {"", "Compatibility-Version", M, "", "%version? {among:version}"},
+    {"", "HostDevice", M, "", NULL},
+    {"", "MDevice", M, "", NULL},
+    {"", "VM leases ready", M, "", "%lease? ['or', ['not', ['given', '@lease']], {among:lease}]"},
 };
 
 static const struct {
@@ -93,7 +105,13 @@ static const struct {
     {"migration", "true", "['or', {here}, ['and', ['!=', '@name', '%home name'], ['not', ['=', '@address', '%home address']], ['not', '@loopback']]]"},
     /* A VM that starts: hosts of one system are compared with the newest, hosts of several are not. */
     {"upgrade", "['if', ['=', ['most_of_hosts', '@system'], ['-', 0, ['most_of_hosts', ['-', 0, '@system']]]], ['if', ['=', '@major', ['most_of_hosts', '@major']], 0, 1000000], 0]",
-     "['if', {pass:is newest}, 0, ['if', {pass:is not older}, 100000, 1000000]]"},
+     "['if', {newer:>}, 0, ['if', {newer:>=}, 100000, 1000000]]"},
+    {"newer", "['or', ['not', ['given', '%home major']], ['and', ['=', '@system', '%home system'], ['{x}', '@major', '%home major']]]", NULL},
+    {"not older", "true", "{newer:>=}"},
+    {"highly available", "['=', '%highly available', true]", "true"},
+    {"preferred", "['if', ['or', ['not', ['given', '%preferred']], {listed}], 0, 10000]", "true"},
+    {"listed", "['in', '$host.id', '%preferred']", NULL},
+    {"among", "['or', ['not', ['given', '%{x}']], ['in', '%{x}', '@{x}']]", NULL},
     {"round", "['floor', ['+', {x}, 0.5]]", NULL},
     {"stretch", "['default', ['floor', ['+', 1, ['*', ['between_hosts', {x}], 999], 0.5]], 1000]", NULL},
     /* CPUs that are left to VMs which hold none alone, without the VM and with it; the load with the VM by these. Where the host
@@ -140,7 +158,7 @@ const struct unit *units_find(const char *id, enum unit_type type)
 
 const struct unit *units_of_all(uint32_t i)
 {
-    return &units[i];
+    return i < COUNT_OF(units) ? &units[i] : NULL;
 }
 
 bool units_named(const char *name, enum unit_type type)
@@ -162,6 +180,7 @@ static void expand_part(struct compiler *m, const char *name, const char *x, str
             expand(m, m->runs && parts[i].of_running ? parts[i].of_running : parts[i].text, x, out);
             return;
         }
+    strbuf_puts(out, name);
 }
 
 static void expand_condition(struct compiler *m, const char *name, struct strbuf *out)
@@ -207,14 +226,14 @@ static void expand_brace(struct compiler *m, char *name, const char *x, struct s
 
     if (strcmp(name, "x") == 0) {
         strbuf_puts(out, x);
+    } else if (colon) {
+        *colon = '\0';
+        expand_call(m, name, colon + 1, x, out);
     } else if (equal) {
         double otherwise = strtod(equal + 1, NULL);
         *equal = '\0';
         double v = policies_number(m->cluster, name, otherwise);
         strbuf_printf(out, "%.17g", other && v == otherwise ? strtod(other + 1, NULL) : v);
-    } else if (colon) {
-        *colon = '\0';
-        expand_call(m, name, colon + 1, x, out);
     } else {
         expand_part(m, name, x, out);
     }
