@@ -226,6 +226,8 @@ struct host_facts {
     double migration_rate_mb_s; /* UNKNOWN: the setting */
     uint32_t migrations_max;    /* live migrations in and out at a time; 0: the setting */
     /* What VMs find on it, by the names that people know and that the needs of VMs use. */
+    double
+        over_s; /* for so long its load has been beyond a level of a pipeline's balance; UNKNOWN: it is not */
     struct offer networks, datastores;
     struct offer devices;   /* models or profiles: "grid_p40-2q" */
     struct offer cpu_modes; /* CPU baselines: EVC modes of vSphere, CPU models of libvirt */
@@ -371,6 +373,16 @@ struct stage_facts {
     struct pick_facts pick;
     enum stage_needs needs; /* it only gives its name to the checks of these: they bind the VM anyway */
     bool needs_given;
+    /* A rule of the pipeline's balance, which moves its VMs off the hosts for which `from` is true. */
+    struct expression from, to; /* conditions on a host: whose VMs leave, and where they may go */
+    struct expression first;    /* a number of a host: VMs leave the one with the greatest first */
+    struct expression vms;      /* a condition on a VM: it may leave; none: each may */
+    struct expression smallest; /* a number of a VM: the one with the least is tried first */
+    struct expression fits;     /* a condition on a VM and the host to which it would go; none: it does */
+    double gap; /* VMs leave only hosts with the greatest `first`, for hosts with so much less */
+    bool gap_given;
+    struct expression reserve; /* a condition on a host: of these hosts so many without VMs are kept on: */
+    uint32_t keep;
     unsigned applies;     /* 1 << enum fit_use */
     const char *external; /* the external unit whose answer $answer is in filter, score or bucket; NULL: none
                            */
@@ -398,6 +410,15 @@ static inline enum stage_kind stage_kind_of(const struct stage_facts *s)
            : s->pick.given   ? STAGE_PICK
                              : STAGE_NONE;
 }
+
+/* What the rules of a pipeline have in common. */
+struct pipeline_balance {
+    uint32_t moves; /* VMs that move in one pass; 0: one */
+    double high,
+        low; /* percent of a host's CPU: host_facts.over_s tells for how long its load is beyond one */
+    bool high_given, low_given;
+    bool given;
+};
 
 /* Of one origin. */
 #define GROUPS_MAX 65536

@@ -25,6 +25,8 @@ enum finding_code {
     FIND_WAKE_EARLY,      /* ... because it will be */
     FIND_WAKE_READY,      /* ... for dpm.ready_by */
     FIND_SLEEP,           /* of a host */
+    FIND_RESERVE_WAKE,    /* of a host: fewer hosts without VMs are on than a stage keeps */
+    FIND_RESERVE_SLEEP,   /* ... more */
     FIND_OFF_VM,          /* of a VM that is off, before its host goes to standby */
 
     /* Faults. */
@@ -91,9 +93,10 @@ enum finding_code {
     FIND_UNEVEN_PLAN,      /* the same, for a move that the deep search proposes */
     FIND_UNEVEN_ELSEWHERE, /* behind a move between other hosts */
 
-    FIND_ROOM,      /* for how many large VMs, before and after the plan */
-    FIND_BOUND,     /* a lower bound of the imbalance after any plan of as many moves */
-    FIND_ROOM_MADE, /* why a VM moves for room, a phrase: how many spaces its move group makes on the host */
+    FIND_ROOM,       /* for how many large VMs, before and after the plan */
+    FIND_BOUND,      /* a lower bound of the imbalance after any plan of as many moves */
+    FIND_RULE_MOVES, /* why a rule moves a VM, a phrase: how full the hosts are, and since when */
+    FIND_ROOM_MADE,  /* why a VM moves for room, a phrase: how many spaces its move group makes on the host */
 
     /* Why a preferred rule is left out, beside the faults above. */
     FIND_LEAVES_NO_HOST,
@@ -118,6 +121,13 @@ enum finding_code {
     FIND_CHOSEN,  /* what the move to the chosen host costs and gains */
     FIND_CHECK,   /* what `check` found */
     FIND_MEANING, /* `check` alone decides: there are no figures */
+    /* CHECK_POLICY: how far a rule comes with the VM and the host, the nearest last. */
+    FIND_RULE_NOT_FROM,
+    FIND_RULE_NOT_VM,
+    FIND_RULE_NOT_TO,
+    FIND_RULE_NO_FIT,
+    FIND_RULE_RANKED,   /* the pipeline ranks another host higher */
+    FIND_RULE_OTHER_VM, /* the balance moves no more VMs in this pass */
     FIND_OFF_HERE,
     FIND_ON_NO_HOST,
     FIND_STAYS_ALONE,

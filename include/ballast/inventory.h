@@ -113,6 +113,7 @@ struct seen_group {
 struct seen_pipeline {
     const char *name;
     struct objects stages; /* struct stage_facts, in the order in which they are asked */
+    struct pipeline_balance balance;
     enum rule_origin origin;
 };
 

@@ -78,6 +78,11 @@
     X(SEARCH_GREEDY, "greedy", "the move that lowers the imbalance most, again and again")                   \
     X(SEARCH_DEEP, "deep", "from there, other first moves and exchanges, while search_budget lasts")
 
+/* Whose moves for balance are made. */
+#define BALANCERS(X)                                                                                         \
+    X(BALANCER_BALLAST, "ballast", "Ballast's own: even load, at a cost that the moves are worth")           \
+    X(BALANCER_POLICY, "policy", "the rules of pipelines; Ballast's own where no pipeline has a `balance`")
+
 #define MEM_ADMISSIONS(X)                                                                                    \
     X(MEM_ADMISSION_RESERVATION, "reservation", "a VM needs its reservation at its destination")             \
     X(MEM_ADMISSION_CONSUMED, "consumed", "a VM needs the memory that it has touched so far")                \
@@ -112,7 +117,9 @@
     X(REASON_WAKE_TEST, "wake_test", "it is proven that the host wakes")                                     \
     X(REASON_READY_BY, "ready_by", "capacity must be back by dpm.ready_by")                                  \
     X(REASON_EXPECTED_DEMAND, "expected_demand", "more hosts will be needed soon, as on earlier days")       \
-    X(REASON_VM_WENT_DOWN, "vm_went_down", "a VM that ran went down with the host")
+    X(REASON_VM_WENT_DOWN, "vm_went_down", "a VM that ran went down with the host")                          \
+    X(REASON_POLICY, "policy", "a rule of the VM's pipeline moves it")                                       \
+    X(REASON_RESERVE, "reserve", "a pipeline keeps hosts without VMs in reserve")
 
 #define FAULT_CODES(X)                                                                                       \
     X(FAULT_OVERCOMMITTED, "overcommitted", "reservations exceed the capacity; they were scaled down")       \
@@ -211,6 +218,7 @@
     X(CHECK_NO_SPACE, "no_space",                                                                            \
       "no further moves make a space for VMs of the size of room.cpus and room.mem_mb")                      \
     X(CHECK_SPACE_KEPT, "space_kept", "the VM would take a space that room.free keeps for larger VMs")       \
+    X(CHECK_POLICY, "policy", "no rule of the VM's pipeline moves the VM there now")                         \
     X(CHECK_FIT_BUCKET, "fit_bucket", "a bucket of the VM's pipeline ranks the host below the VM's own")     \
     X(CHECK_NO_GAIN, "no_gain", "the move would not lower the imbalance")                                    \
     X(CHECK_MIN_GOODNESS, "min_goodness", "the move would lower the imbalance too little")                   \
@@ -245,6 +253,7 @@
     X(POWER_OWN_USE, "own_use", "the host runs something of its own, which would end")                       \
     X(POWER_WOKEN, "woken", "the host was woken, and the reason for that still counts")                      \
     X(POWER_NOT_WATCHED, "not_watched", "the cluster has not been observed for dpm.watch_s yet")             \
+    X(POWER_RESERVE, "reserve", "as many hosts without VMs are on as a pipeline keeps in reserve")           \
     X(POWER_HOST_LOST, "host_lost",                                                                          \
       "a host of a cluster with a quorum is lost: no other goes to standby meanwhile")                       \
     X(POWER_HIGH, "high", "a host is above the target range, and the hosts that are on cannot relieve it")   \
@@ -392,10 +401,14 @@
     X(VARIABLE_HOST_LOAD, "$host.load",                                                                      \
       "number: CPU that its other VMs are entitled to now, as a share of its capacity: 0 to 1, more if it "  \
       "is overloaded; likewise")                                                                             \
+    X(VARIABLE_HOST_OVER, "$host.over_s",                                                                    \
+      "number: for how many seconds its load has been at or above `high`, or at or below `low`, of a "       \
+      "`balance`; absent if it is neither")                                                                  \
     X(VARIABLE_VM_ID, "$vm.id", "text")                                                                      \
     X(VARIABLE_VM_NAME, "$vm.name", "text")                                                                  \
     X(VARIABLE_VM_VCPUS, "$vm.vcpus", "number")                                                              \
     X(VARIABLE_VM_MEM_MB, "$vm.mem_mb", "number: its configured memory")                                     \
+    X(VARIABLE_VM_CPU_MHZ, "$vm.cpu_mhz", "number: the CPU that it demands now, of all vCPUs together")      \
     X(VARIABLE_VM_KIND, "$vm.kind", "text")                                                                  \
     X(VARIABLE_VM_FOLDER, "$vm.folder", "text")                                                              \
     X(VARIABLE_VM_OWNER, "$vm.owner", "text")                                                                \
@@ -513,6 +526,7 @@ NAME_DECLARE(rule_origin, RULE_ORIGINS)
 NAME_DECLARE(ha_policy, HA_POLICIES)
 NAME_DECLARE(mem_admission, MEM_ADMISSIONS)
 NAME_DECLARE(objective, OBJECTIVES)
+NAME_DECLARE(balancer, BALANCERS)
 NAME_DECLARE(search_kind, SEARCHES)
 NAME_DECLARE(action_kind, ACTION_KINDS)
 NAME_DECLARE(reason, REASONS)

@@ -82,6 +82,7 @@ struct policy {
     int64_t migrations_per_host;    /* live migrations in and out of a host at a time */
     int64_t migrations_per_cluster; /* 0: no limit */
     int64_t seed;
+    enum balancer balancer;          /* whose moves for balance are made */
     enum objective objective;        /* of the moves that need not be */
     enum search_kind search;         /* of moves for balance */
     int64_t search_budget;           /* evaluations of a search */

@@ -130,6 +130,7 @@ struct pipeline {
     const char *name;
     uint32_t first, n; /* its stages: stages[first ... first + n) */
     enum rule_origin origin;
+    struct pipeline_balance balance;
 };
 
 /* What an external unit says of VMs: kept, scores, or neither. */

@@ -102,6 +102,9 @@ static const struct field pipeline_keys[] = {
     KEY("stages", is.stages, FIELD_ROWS, .inner = &snapshot_fields_stage, .size = sizeof(struct stage_facts),
         .max = STAGES_MAX, .flags = FIELD_REQUIRED,
         .meaning = "the stages, in the order in which they are asked"),
+    KEY("balance", is.balance, FIELD_OBJECT, .inner = &snapshot_fields_pipeline_balance,
+        .given = offsetof(struct overlay_pipeline, is.balance.given),
+        .meaning = "what its rules have in common: moves, high, low"),
 };
 #undef AT
 #undef KEY

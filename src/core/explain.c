@@ -4,6 +4,7 @@
 #include "core/plan/correct.h"
 #include "core/plan/findings.h"
 #include "core/plan/pass_state.h"
+#include "core/plan/plan.h"
 #include "core/power/proactive.h"
 #include "core/preferred_rules.h"
 
@@ -99,6 +100,9 @@ static enum check check_destination(struct pass *p, uint32_t unit, uint32_t slot
         return CHECK_HOST_LOAD;
     if (is_for_room(p))
         return check_for_room(p, unit, slot);
+    if (p->stopped ? p->next.reason == REASON_POLICY
+                   : p->end == CHECK_POLICY && slot < l->n_on && held == CHECK_NONE)
+        return CHECK_POLICY;
     if (p->stopped && !is_for_balance(p)) /* it needs no benefit: the chosen host is better */
         return check_mandatory(p, unit, slot);
     if (slot >= l->n_on) /* a host that the plan wakes receives only the VMs that it is woken for */
@@ -229,6 +233,8 @@ static void fill_candidate(struct pass *p, uint32_t vm, uint32_t host, struct ca
         c->found = check_finding_chosen(p, &w, decision_finding(p, &p->next, vm));
     else if (c->verdict == VERDICT_CURRENT && p->snap->vms[vm].is.state != VM_ON)
         c->found = finding_keep(p->a, (struct finding){.code = FIND_OFF_HERE});
+    else if (c->check == CHECK_POLICY)
+        c->found = rule_moves_stays(p, unit, slot);
     else
         c->found = check_finding(p, vm, host, c->check, &w);
 }

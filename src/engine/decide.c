@@ -126,8 +126,8 @@ static int run_pass(struct engine *e, struct observation *v, instant_s now, stru
     }
     e->passes->n_imbalanced = imbalanced(&v->plan) ? e->passes->n_imbalanced + 1 : 0;
     /* Against thrashing, only in full automation: a peak that is gone by the next pass is not worth a
-     * migration. A person is shown the moves at once. */
-    if (policy.automation == AUTOMATION_FULL && e->passes->n_imbalanced > 0 &&
+     * migration. A person is shown the moves at once, and rules of pipelines have a clock of their own. */
+    if (policy.automation == AUTOMATION_FULL && v->plan.end != CHECK_POLICY && e->passes->n_imbalanced > 0 &&
         e->passes->n_imbalanced < IMBALANCED_PASSES_NEEDED && !some_host_over(&v->plan.before)) {
         policy.optional_moves = false;
         if ((r = pass_run(&v->snap, &policy, a, &v->plan, err)) < 0)

@@ -85,6 +85,7 @@ static const unsigned variable_types[expression_variable_count] = {
     [VARIABLE_HOST_ATTRIBUTE] = ANY,    [VARIABLE_VM_ID] = TEXT,
     [VARIABLE_VM_NAME] = TEXT,          [VARIABLE_VM_VCPUS] = NUMBER,
     [VARIABLE_VM_MEM_MB] = NUMBER,      [VARIABLE_VM_KIND] = TEXT,
+    [VARIABLE_HOST_OVER] = NUMBER,      [VARIABLE_VM_CPU_MHZ] = NUMBER,
     [VARIABLE_VM_FOLDER] = TEXT,        [VARIABLE_VM_OWNER] = TEXT,
     [VARIABLE_VM_LABEL] = TEXT,         [VARIABLE_VM_FLAVOR] = ANY,
     [VARIABLE_VM_IMAGE] = ANY,          [VARIABLE_VM_HINT] = ANY,

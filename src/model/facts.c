@@ -25,6 +25,7 @@ void host_facts_default(struct host_facts *f)
         .wake_tries_s = UNKNOWN,
         .dpm = AUTOMATION_INHERIT,
         .migration_rate_mb_s = UNKNOWN,
+        .over_s = UNKNOWN,
     };
 }
 

@@ -54,10 +54,17 @@ static int check_kind(const struct stage_place *s)
 {
     const struct stage_facts *x = &s->stages[s->ix];
     int kinds = (x->filter.n > 0) + (x->count.n > 0) + (x->score.n > 0) + (x->bucket.n > 0) + x->cut.given +
-                x->pick.given + x->needs_given;
+                x->pick.given + x->needs_given + (x->from.n > 0) + (x->reserve.n > 0);
 
     if (kinds != 1)
-        return refuse_stage(s, "", "expected one of filter, count, score, cut, bucket, pick and needs");
+        return refuse_stage(
+            s, "", "expected one of filter, count, score, cut, bucket, pick, needs, from and reserve");
+    if ((x->from.n > 0) != (x->to.n > 0) ||
+        (x->from.n == 0 &&
+         (x->first.n > 0 || x->gap_given || x->vms.n > 0 || x->smallest.n > 0 || x->fits.n > 0)))
+        return refuse_stage(s, "", "a part of a rule, expected from and to with it");
+    if ((x->gap_given && (x->first.n == 0 || !(x->gap > 0))) || (x->keep > 0 && x->reserve.n == 0))
+        return refuse_stage(s, "", "gap, expected above 0 and with first; or keep, expected with reserve");
     if (x->count.n == 0 && (x->limit.n > 0 || x->per.n > 0 || x->over || x->off))
         return refuse_stage(s, "", "limit, per, over or off without count, expected all in one stage");
     if (x->over && (!*x->over || strlen(x->over) > FACT_NAME_BYTES_MAX))
@@ -142,9 +149,12 @@ static bool is_counted(const struct stage_place *s, const char *name)
     return false;
 }
 
-/* only_vm: the expression is of a VM alone; live: it may read what moves change. */
+/* Of whom an expression may read. */
+enum readable { OF_BOTH, OF_VM, OF_HOST };
+
+/* live: it may read what moves change. */
 static int check_variables(const struct stage_place *s, const char *field, const struct expression *x,
-                           bool only_vm, bool live)
+                           enum readable of, bool live)
 {
     for (uint32_t i = 0; i < x->n; i++) {
         const struct expression_node *n = &x->nodes[i];
@@ -153,13 +163,15 @@ static int check_variables(const struct stage_place *s, const char *field, const
         bool of_vm = n->variable >= VARIABLE_VM_ID && n->variable < VARIABLE_GROUP_ID;
         bool counted = variable && (n->variable == VARIABLE_HOST_USED || n->variable == VARIABLE_HOST_LEFT);
 
-        if (only_vm && (of_groups || (variable && !of_vm)))
+        if (of == OF_HOST && variable && of_vm)
+            return refuse_stage(s, field, "reads a VM, expected variables of the host only");
+        if (of == OF_VM && (of_groups || (variable && !of_vm)))
             return refuse_stage(s, field, "reads a host or its groups, expected variables of the VM only");
         if (variable && expression_variable_is_live(n->variable) && !live)
             return refuse_stage(
                 s, field,
                 "reads $host.used, $host.left, $host.free_mem_mb or $host.load, expected them "
-                "in filter, score and bucket only");
+                "in filter, score, bucket and rules only");
         if (counted && !is_counted(s, n->name))
             return refuse_stage(s, field, "reads a count that no stage before it has, expected its name");
     }
@@ -177,19 +189,28 @@ static bool is_over_hosts(const struct expression *x)
 static int check_expressions(const struct stage_place *s)
 {
     const struct stage_facts *x = &s->stages[s->ix];
-    int r;
+    const struct {
+        const char *field;
+        const struct expression *x;
+        enum readable of;
+        bool live;
+    } parts[] = {{"filter", &x->filter, OF_BOTH, true},    {"count", &x->count, OF_VM, false},
+                 {"limit", &x->limit, OF_BOTH, false},     {"per", &x->per, OF_VM, false},
+                 {"score", &x->score, OF_BOTH, true},      {"multiplier", &x->multiplier, OF_BOTH, false},
+                 {"bucket", &x->bucket, OF_BOTH, true},    {"from", &x->from, OF_HOST, true},
+                 {"first", &x->first, OF_HOST, true},      {"vms", &x->vms, OF_VM, false},
+                 {"smallest", &x->smallest, OF_VM, false}, {"to", &x->to, OF_HOST, true},
+                 {"fits", &x->fits, OF_BOTH, true},        {"reserve", &x->reserve, OF_HOST, true}};
+    int r = 0;
 
-    if (is_over_hosts(&x->filter) || is_over_hosts(&x->count) || is_over_hosts(&x->limit) ||
-        is_over_hosts(&x->per) || is_over_hosts(&x->multiplier) || is_over_hosts(&x->bucket))
-        return refuse_stage(s, "", "most_of_hosts or between_hosts, expected them in score only");
-    if ((r = check_variables(s, "filter", &x->filter, false, true)) < 0 ||
-        (r = check_variables(s, "count", &x->count, true, false)) < 0 ||
-        (r = check_variables(s, "limit", &x->limit, false, false)) < 0 ||
-        (r = check_variables(s, "per", &x->per, true, false)) < 0 ||
-        (r = check_variables(s, "score", &x->score, false, true)) < 0 ||
-        (r = check_variables(s, "multiplier", &x->multiplier, false, false)) < 0)
-        return r;
-    return check_variables(s, "bucket", &x->bucket, false, true);
+    if (reads_answer(&x->vms) || reads_answer(&x->smallest) || reads_answer(&x->fits))
+        return refuse_stage(s, "", "$answer in a rule, expected it in filter, score or bucket");
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i].x != &x->score && is_over_hosts(parts[i].x))
+            return refuse_stage(s, "", "most_of_hosts or between_hosts, expected them in score only");
+    for (size_t i = 0; r == 0 && i < sizeof parts / sizeof *parts; i++)
+        r = check_variables(s, parts[i].field, parts[i].x, parts[i].of, parts[i].live);
+    return r;
 }
 
 int inventory_check_stages(const struct seen_pipeline *p, struct stage_mistake *ret)
@@ -203,6 +224,8 @@ int inventory_check_stages(const struct seen_pipeline *p, struct stage_mistake *
             (r = check_figures(&s)) < 0 || (r = check_uses(&s)) < 0)
             return r;
         r = check_expressions(&s);
+        if (r == 0 && !p->balance.given && (s.stages[i].from.n > 0 || s.stages[i].reserve.n > 0))
+            r = refuse_stage(&s, "", "a rule or a reserve, expected `balance` in its pipeline");
     }
     return r;
 }

@@ -38,6 +38,7 @@ static const char *const dpm_automation_words[] = {
     [AUTOMATION_INHERIT] = "", [AUTOMATION_DISABLED] = "disabled",   [AUTOMATION_MANUAL] = "manual",
     [AUTOMATION_PARTIAL] = "", [AUTOMATION_AUTOMATIC] = "automatic", [AUTOMATION_AUTOMATIC + 1] = NULL};
 ENUM_WORDS(objective, OBJECTIVES);
+ENUM_WORDS(balancer, BALANCERS);
 ENUM_WORDS(search, SEARCHES);
 ENUM_WORDS(mem_admission, MEM_ADMISSIONS);
 
@@ -77,6 +78,8 @@ static const struct field settings[] = {
     INT("migrations_per_host", migrations_per_host, 1, 64, "4", "maximum number of concurrent live migrations in and out of one host"),
     INT("migrations_per_cluster", migrations_per_cluster, 0, 10000, "0",
         "maximum number of concurrent live migrations in the whole cluster; 0: no limit"),
+    WORD("balance.by", balancer, balancer_words, "ballast",
+         "whose moves for balance are made: ballast, or policy, the rules of the VMs' pipelines, which then decide about the power of hosts too where they keep a reserve; Ballast's own where no pipeline has a balance"),
     WORD("objective", objective, objective_words, "balance",
          "what moves are for that need not be: balance evens load out; room makes as many spaces as moves_max allows for VMs of the size of room.cpus and room.mem_mb, instead of balancing"),
     WORD("search", search, search_words, "greedy",

@@ -28,12 +28,13 @@ extern const struct schema snapshot_fields_pending;
 extern const struct schema snapshot_fields_standing; /* struct seen_pending */
 extern const struct schema snapshot_fields_migration_rate;
 extern const struct schema snapshot_fields_setting;
-extern const struct schema snapshot_fields_avoid;    /* struct seen_avoid */
-extern const struct schema snapshot_fields_group;    /* struct seen_group */
-extern const struct schema snapshot_fields_stage;    /* struct stage_facts */
-extern const struct schema snapshot_fields_pipeline; /* struct seen_pipeline */
-extern const struct schema snapshot_fields_answer;   /* struct seen_answer */
-extern const struct schema snapshot_fields_expected; /* struct expected */
-extern const struct schema snapshot_fields_quiet;    /* struct quiet */
+extern const struct schema snapshot_fields_avoid;            /* struct seen_avoid */
+extern const struct schema snapshot_fields_group;            /* struct seen_group */
+extern const struct schema snapshot_fields_stage;            /* struct stage_facts */
+extern const struct schema snapshot_fields_pipeline;         /* struct seen_pipeline */
+extern const struct schema snapshot_fields_pipeline_balance; /* struct pipeline_balance */
+extern const struct schema snapshot_fields_answer;           /* struct seen_answer */
+extern const struct schema snapshot_fields_expected;         /* struct expected */
+extern const struct schema snapshot_fields_quiet;            /* struct quiet */
 
 #endif

@@ -42,7 +42,24 @@ SCHEMA(snapshot_fields_stage, "stage",
     EXPRESSION(bucket, expression_read_number),
     O_GIVEN("pick", pick_schema, pick.given),
     W_GIVEN("needs", needs, stage_needs_words),
+    EXPRESSION(from, expression_read),
+    EXPRESSION(first, expression_read_number),
+    GIVEN("gap", FIELD_NUMBER, gap),
+    EXPRESSION(vms, expression_read),
+    EXPRESSION(smallest, expression_read_number),
+    EXPRESSION(to, expression_read),
+    EXPRESSION(fits, expression_read),
+    EXPRESSION(reserve, expression_read),
+    F("keep", FIELD_COUNT, keep, OPT),
     FIELD_OF(S, applies, FIELD_FLAGS, .words = fit_use_words, .flags = OPT),
+);
+#undef S
+
+#define S struct pipeline_balance
+SCHEMA(snapshot_fields_pipeline_balance, "balance of a pipeline",
+    F("moves", FIELD_COUNT, moves, OPT),
+    GIVEN("high", FIELD_NUMBER, high),
+    GIVEN("low", FIELD_NUMBER, low),
 );
 #undef S
 
@@ -51,6 +68,8 @@ SCHEMA(snapshot_fields_pipeline, "pipeline",
     F("name", FIELD_TEXT, name, REQ),
     ROWS("stages", stages, snapshot_fields_stage, struct stage_facts, STAGES_MAX, REQ,
          "the stages, in the order in which they are asked"),
+    FIELD_AT("balance", S, balance, FIELD_OBJECT, .inner = &snapshot_fields_pipeline_balance, .flags = OPT,
+             .given = offsetof(S, balance.given)),
     W("origin", origin, snapshot_origin_words, OPT),
 );
 #undef S

@@ -302,8 +302,9 @@ static void check_stages(struct application *p, const struct overlay_pipeline *x
 
     for (uint32_t i = 0; i < x->is.stages.n; i++) {
         const struct stage_facts *s = &stages[i];
-        const struct expression *const parts[] = {&s->filter, &s->limit, &s->score, &s->multiplier,
-                                                  &s->bucket};
+        const struct expression *const parts[] = {&s->filter, &s->limit,  &s->score, &s->multiplier,
+                                                  &s->bucket, &s->from,   &s->first, &s->to,
+                                                  &s->fits,   &s->reserve};
 
         if (s->over)
             check_kind(p, x->name, s, s->over);

@@ -68,7 +68,7 @@ static bool is_known(const struct field *f, const void *from)
     case FIELD_CURVE:
         return ((const struct power_curve *)p)->n > 0;
     case FIELD_OBJECT:
-        return f->given ? *(const bool *)((const char *)from + f->given) : is_whole(f->inner, from);
+        return f->given ? *(const bool *)((const char *)from + f->given) : is_whole(f->inner, p);
     case FIELD_WORD:
         return f->given ? *(const bool *)((const char *)from + f->given)
                         : f->words[*(const int *)p][0] != '\0';
@@ -160,7 +160,7 @@ static void write_field(struct json_writer *w, const struct field *f, const void
         write_curve(w, f->name, p);
         break;
     case FIELD_OBJECT:
-        writer_object(w, f->name, f->inner, from);
+        writer_object(w, f->name, f->inner, p);
         break;
     case FIELD_PATH:
     case FIELD_SECRET:

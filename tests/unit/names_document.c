@@ -43,6 +43,7 @@ LIST(rule_origin)
 LIST(ha_policy)
 LIST(mem_admission)
 LIST(objective)
+LIST(balancer)
 LIST(search_kind)
 LIST(action_kind)
 LIST(reason)
@@ -125,6 +126,7 @@ static const struct word_list lists[] = {
      "take the words\nthat are listed with them.",
      ENTRY(automation)},
     {"Memory admission", "The setting `mem_admission`.", ENTRY(mem_admission)},
+    {"Balancers", "The setting `balance.by`.", ENTRY(balancer)},
     {"Objectives", "The setting `objective`.", ENTRY(objective)},
     {"Searches", "The setting `search`.", ENTRY(search_kind)},
 };

@@ -159,7 +159,8 @@ static void test_every_code(void **state)
     (void)state;
     make_snapshot(&a, &s);
     for (int code = FIND_NONE + 1; code < finding_code_count; code++) {
-        bool phrase = (code >= FIND_SAMPLE_MARKED && code <= FIND_UNEVEN_ELSEWHERE) || code == FIND_ROOM_MADE;
+        bool phrase = (code >= FIND_SAMPLE_MARKED && code <= FIND_UNEVEN_ELSEWHERE) ||
+                      code == FIND_ROOM_MADE || code == FIND_RULE_MOVES;
         const struct finding behind = {.code = FIND_NO_HOST};
         struct finding f = made((enum finding_code)code, &behind);
         const char *text = wording_text(&s, &f, &a);

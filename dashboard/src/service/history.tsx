@@ -36,6 +36,8 @@ const REASONS: Record<string, string> = {
   ready_by: 'capacity must be back',
   expected_demand: 'more will be needed soon',
   vm_went_down: 'a VM went down with it',
+  policy: 'a rule of a pipeline moves it',
+  reserve: 'empty hosts are kept in reserve',
 };
 
 function before(now: number, hours: number): string {

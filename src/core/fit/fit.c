@@ -39,24 +39,17 @@ static void add_read(uint32_t *reads, uint32_t *n, uint32_t column)
 
 static const struct expression *expression_of(const struct stage_facts *s, enum fit_part part)
 {
-    switch (part) {
-    case PART_FILTER:
-        return &s->filter;
-    case PART_LIMIT:
-        return &s->limit;
-    case PART_SCORE:
-        return &s->score;
-    case PART_MULTIPLIER:
-        return &s->multiplier;
-    case PART_BUCKET:
-        return &s->bucket;
-    case PART_COUNT:
-        return &s->count;
-    case PART_PER:
-    case PARTS:
-        break;
-    }
-    return &s->per;
+#define PART(e, member) [e] = offsetof(struct stage_facts, member)
+    static const size_t offset[PARTS] = {PART(PART_FILTER, filter),     PART(PART_LIMIT, limit),
+                                         PART(PART_SCORE, score),       PART(PART_MULTIPLIER, multiplier),
+                                         PART(PART_BUCKET, bucket),     PART(PART_COUNT, count),
+                                         PART(PART_PER, per),           PART(PART_FROM, from),
+                                         PART(PART_FIRST, first),       PART(PART_VMS, vms),
+                                         PART(PART_SMALLEST, smallest), PART(PART_TO, to),
+                                         PART(PART_FITS, fits),         PART(PART_RESERVE, reserve)};
+#undef PART
+
+    return (const struct expression *)(const void *)((const char *)s + offset[part]);
 }
 
 static struct value sorted_texts(const struct value *v, struct arena *a)
@@ -196,6 +189,24 @@ struct expression_scope fit_live_scope(const struct fit *fit, uint32_t vm, uint3
     ret.live = live;
     ret.vm_ix = vm;
     return ret;
+}
+
+struct value fit_rule_value(const struct fit *fit, enum fit_part part, uint32_t stage, uint32_t vm,
+                            uint32_t host, const struct expression_live *live)
+{
+    const struct fit_expression *x = &fit->parts[part][stage];
+    struct expression_scope scope = fit_scope(fit, fit->rule_row, host);
+
+    if (x->x.n == 0)
+        return (struct value){.type = VALUE_ABSENT};
+    for (uint32_t i = 0; i < x->n_reads[OWNER_VM]; i++) {
+        uint32_t column = x->reads[OWNER_VM][i];
+        fit->rule_row[column] =
+            expression_vm_value(&fit->snap->vms[vm], fit->columns[OWNER_VM].items[column]);
+    }
+    scope.live = live;
+    scope.vm_ix = vm;
+    return expression_value(&x->x, &scope);
 }
 
 static const uint64_t *evaluate(struct compiler *c, const struct fit_expression *stage,
@@ -395,9 +406,11 @@ void fit_prepare(const struct snapshot *snap, struct arena *a, struct fit *ret)
     for (int part = 0; part < PARTS; part++) {
         ret->parts[part] = arena_array(a, struct fit_expression, snap->n_stages);
         for (uint32_t i = 0; i < snap->n_stages; i++)
-            resolve(ret, i, (enum fit_part)part, a);
+            if (part < PART_FROM || expression_of(&snap->stages[i].is, (enum fit_part)part)->n > 0)
+                resolve(ret, i, (enum fit_part)part, a);
     }
     fill_rows(ret, a);
+    ret->rule_row = arena_array(a, struct value, (size_t)ret->columns[OWNER_VM].n + 1);
     list_groups(ret, a);
     ret->codes = arena_array(a, const struct fit_codes *, (size_t)ret->columns[OWNER_HOST].n + 1);
     fit_numbers_compile(ret, a);

@@ -27,6 +27,13 @@ enum fit_part {
     PART_BUCKET,
     PART_COUNT,
     PART_PER,
+    PART_FROM, /* of rules, from here on */
+    PART_FIRST,
+    PART_VMS,
+    PART_SMALLEST,
+    PART_TO,
+    PART_FITS,
+    PART_RESERVE,
     PARTS
 };
 #define PARTS_OF_CLASS PART_COUNT
@@ -124,6 +131,7 @@ struct fit {
         *allowed[fit_use_count]; /* by class: the hosts that no stage of this use refuses; NULL: all */
     const int64_t ***limits; /* by class: NULL, or by stage of its pipeline the limit by host; NULL: it has
                                 none */
+    struct value *rule_row;  /* scratch: what a rule reads of a VM */
     const struct value **class_row; /* by class: the values of what its pipeline reads of VMs */
     uint32_t n_classes;
     uint32_t *live_from, *live; /* by pipeline: its filters that moves change; NULL: there is none */
@@ -246,6 +254,11 @@ void fit_counts_compile(struct fit *fit, struct arena *a);
 
 /* What an evaluation for VMs with this row reads of the host; nothing that moves change. */
 struct expression_scope fit_scope(const struct fit *fit, const struct value *vm_row, uint32_t host);
+
+/* What a rule, or a stage with a reserve, says of the VM and the host at the moment of `live`. vm IX_NONE:
+ * the part is about hosts only. Absent: the stage has no such part. */
+struct value fit_rule_value(const struct fit *fit, enum fit_part part, uint32_t stage, uint32_t vm,
+                            uint32_t host, const struct expression_live *live);
 
 /* Likewise for a VM that has a pipeline, also of what moves change. */
 struct expression_scope fit_live_scope(const struct fit *fit, uint32_t vm, uint32_t host,

@@ -4,6 +4,7 @@
 #include "model/attributes.h"
 #include "model/quantities.h"
 
+#include <math.h>
 #include <string.h>
 
 static const struct value absent = {.type = VALUE_ABSENT};
@@ -81,6 +82,8 @@ struct value expression_host_value(const struct host *h, const struct expression
         return label_value(&f->labels, variable->name);
     case VARIABLE_HOST_QUANTITY:
         return quantity_value(&f->quantities, variable->name);
+    case VARIABLE_HOST_OVER:
+        return isnan(f->over_s) ? absent : number_value(f->over_s);
     case VARIABLE_HOST_ATTRIBUTE:
         return attributes_find(&f->attributes, variable->name);
     default:
@@ -117,6 +120,8 @@ struct value expression_vm_value(const struct vm *v, const struct expression_nod
         return number_value(f->vcpus);
     case VARIABLE_VM_MEM_MB:
         return number_value(f->mem_mb);
+    case VARIABLE_VM_CPU_MHZ:
+        return number_value(f->demand[RES_CPU]);
     case VARIABLE_VM_KIND:
         return text_value(vm_kind_name(f->kind));
     case VARIABLE_VM_FOLDER:

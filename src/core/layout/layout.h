@@ -213,8 +213,8 @@ void layout_count_shares(const struct layout *l, int64_t *used, uint32_t vm, uin
 /* What the unit takes of the counter; IX_NONE: 0. */
 int64_t layout_unit_takes(const struct layout *l, uint32_t unit, uint32_t counter);
 
-/* What is taken of the counting stage on the slot, of what the VM would be counted with, by `used`: l->used
- * or a copy; 0: of nothing. beside: by others than the VM's unit. */
+/* What is taken of the counting stage on the slot, of what the VM would be counted with (IX_NONE: 0 where the
+ * stage has `per`), by `used`: l->used or a copy; 0: of nothing. beside: by others than the VM's unit. */
 int64_t layout_stage_used(const struct layout *l, const int64_t *used, uint32_t vm, uint32_t stage,
                           uint32_t slot, bool beside);
 

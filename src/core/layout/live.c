@@ -9,14 +9,15 @@
 #define LOAD_DIGITS 1e6
 #define MEM_DIGITS 1e3
 
+/* vm IX_NONE: no VM is asked about, so all of the host's count. */
 static bool is_here(const struct layout *l, uint32_t vm, uint32_t slot)
 {
-    return l->vm_unit[vm] != IX_NONE && l->unit_slot[l->vm_unit[vm]] == slot;
+    return vm != IX_NONE && l->vm_unit[vm] != IX_NONE && l->unit_slot[l->vm_unit[vm]] == slot;
 }
 
 static double left(const struct layout *l, uint32_t vm, uint32_t stage, uint32_t slot, double used)
 {
-    bool limited = l->snap->stages[stage].is.limit.n > 0;
+    bool limited = vm != IX_NONE && l->snap->stages[stage].is.limit.n > 0;
     int64_t limit = limited ? fit_limit(&l->rules->fit, vm, stage, l->slot_host[slot]) : FIT_NOTHING;
 
     return limit == FIT_NOTHING ? UNKNOWN : (double)limit / FIT_AMOUNT_ONE - used;
@@ -24,15 +25,15 @@ static double left(const struct layout *l, uint32_t vm, uint32_t stage, uint32_t
 
 static double load(const struct layout *l, uint32_t vm, uint32_t slot)
 {
-    uint32_t unit = l->vm_unit[vm];
-    double mine = is_here(l, vm, slot) ? l->unit_demand[RES_CPU][unit] * l->inverse[RES_CPU][slot] : 0;
+    double mine =
+        is_here(l, vm, slot) ? l->unit_demand[RES_CPU][l->vm_unit[vm]] * l->inverse[RES_CPU][slot] : 0;
 
     return round(fmax(l->norm[RES_CPU][slot] - mine, 0) * LOAD_DIGITS) / LOAD_DIGITS;
 }
 
 static double free_mem(const struct layout *l, uint32_t vm, uint32_t slot)
 {
-    uint32_t unit = l->vm_unit[vm];
+    uint32_t unit = vm == IX_NONE ? IX_NONE : l->vm_unit[vm];
     double backed = is_here(l, vm, slot) ? l->unit_backed[unit] + l->unit_idle[unit] : 0;
     double unused = l->mem_free[slot] - l->mem_idle[slot] + backed;
 

@@ -331,12 +331,13 @@ int64_t layout_stage_used(const struct layout *l, const int64_t *used, uint32_t 
 {
     const struct fit_counts *counts = counts_of(l);
     uint32_t measure = counts->measure_of[stage];
-    uint32_t unit = beside ? l->vm_unit[vm] : IX_NONE;
+    uint32_t unit = beside && vm != IX_NONE ? l->vm_unit[vm] : IX_NONE;
     int64_t most = 0;
 
     if (used && counts->whole[measure] != IX_NONE)
         return max_of(used_beside(l, used, unit, slot, counts->whole[measure]), 0);
-    for (uint32_t k = used ? counts->shares_from[vm] : 0; used && k < counts->shares_from[vm + 1]; k++) {
+    for (uint32_t k = used && vm != IX_NONE ? counts->shares_from[vm] : 0;
+         used && vm != IX_NONE && k < counts->shares_from[vm + 1]; k++) {
         uint32_t counter = counts->shares[k].counter;
 
         if (counts->counters[counter].measure == measure)

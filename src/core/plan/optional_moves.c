@@ -251,6 +251,10 @@ void plan_balance(struct pass *p)
         return;
     plan_bound_start(p);
     hold_back(p);
+    if (rule_moves_decide(p)) {
+        rule_moves_make(p);
+        return;
+    }
     if (p->policy.objective == OBJECTIVE_ROOM)
         return;
     if (p->has_room_size && p->policy.room.free > 0) {

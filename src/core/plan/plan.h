@@ -19,6 +19,17 @@ void quarantine_report(struct pass *p);
 /* optional_moves.c: moves for balance, the best first, while the benefit exceeds the cost. */
 void plan_balance(struct pass *p);
 
+/* rule_moves.c: whether rules of pipelines make the moves for balance, and makes them. Of each pipeline with
+ * a balance the first of its rules, as many as that says. */
+bool rule_moves_decide(const struct pass *p);
+void rule_moves_make(struct pass *p);
+
+/* By slot: hosts to which or from which a VM goes, also by the plan so far, or whose power changes. */
+bool *rule_moves_busy(const struct pass *p);
+
+/* Why no rule moves the unit to the slot at this moment: of the rule that comes closest. */
+const struct finding *rule_moves_stays(const struct pass *p, uint32_t unit, uint32_t slot);
+
 /* deep_moves.c: with policy.search deep, searches from the moves of p->search_from, and fills p->found.
  * Returns false, because the pass ends here. */
 bool plan_search_deeper(struct pass *p, uint32_t left);

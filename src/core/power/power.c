@@ -36,6 +36,23 @@ static bool is_due(const struct pass *p, unsigned priority)
     return !sample_guard_distrusts(&p->guard) && priority <= p->policy.migration_threshold;
 }
 
+/* POWER_FINE: hosts may go to standby in this pass, whatever the load. */
+static enum power_check check_standby(const struct pass *p)
+{
+    if (!is_due(p, PRIORITY_SLEEP) || layout_find_avoid(p->snap, IX_NONE, IX_NONE))
+        return POWER_MANDATORY_ONLY;
+    if (ready_by_forbids_standby(p))
+        return POWER_WINDOW;
+    if (!p->policy.dpm.may_sleep)
+        return POWER_NOT_WATCHED;
+    return p->snap->ha.hosts_on > 0 && is_host_lost(p->snap) ? POWER_HOST_LOST : POWER_FINE;
+}
+
+static enum power_check check_failover(const struct pass *p)
+{
+    return p->layout.failover.n_open > 0 || lacks_failover_hosts(p) ? POWER_SPARE_MISSING : POWER_FINE;
+}
+
 /* POWER_FINE: evaluate power-offs; POWER_HIGH, POWER_EXPECTED: evaluate wakes; else why neither. Only load
  * that the hosts that are on cannot take from a host above the range asks for a wake. */
 static enum power_check consider(struct power *w)
@@ -43,32 +60,32 @@ static enum power_check consider(struct power *w)
     const struct pass *p = w->p;
     bool high = any(w->scores.high);
     struct power_verdict after;
+    enum power_check check;
 
     if (!p->policy.dpm.enabled)
         return POWER_DPM_OFF;
     if (!is_due(p, PRIORITY_WAKE))
         return POWER_MANDATORY_ONLY;
+    if (reserve_decides(p)) { /* whatever the load */
+        check = check_standby(p);
+        check = check == POWER_FINE ? check_failover(p) : check;
+        return check == POWER_FINE ? POWER_RESERVE : check;
+    }
     if (high && wake_left_over(w, false) > 0)
         return POWER_HIGH;
     if (high)
         w->wake_end = POWER_WITHOUT_IT;
     if (proactive_needs(w))
         return POWER_EXPECTED;
-    if (!is_due(p, PRIORITY_SLEEP) || layout_find_avoid(p->snap, IX_NONE, IX_NONE))
-        return POWER_MANDATORY_ONLY;
-    if (ready_by_forbids_standby(p))
-        return POWER_WINDOW;
-    if (!p->policy.dpm.may_sleep)
-        return POWER_NOT_WATCHED;
-    if (p->snap->ha.hosts_on > 0 && is_host_lost(p->snap))
-        return POWER_HOST_LOST;
+    if ((check = check_standby(p)) != POWER_FINE)
+        return check;
     if (!(w->scores.low[RES_CPU] > 0) || !(w->scores.low[RES_MEM] > 0))
         return POWER_NOT_LOW;
     if (host_wake_coming(p) != IX_NONE)
         return POWER_OTHERS_COMING;
     if (sleep_check_wakes(w, &after))
         return POWER_AFTER_WAKE;
-    return p->layout.failover.n_open > 0 || lacks_failover_hosts(p) ? POWER_SPARE_MISSING : POWER_FINE;
+    return check_failover(p);
 }
 
 static bool lacks_host(struct power *w)
@@ -89,7 +106,7 @@ static struct power *begin(struct pass *p)
 
     what_if_begin(w, p);
     p->power = w;
-    w->wake_end = POWER_NOT_HIGH;
+    w->wake_end = reserve_decides(p) ? POWER_RESERVE : POWER_NOT_HIGH;
     w->end = consider(w);
     w->lacks_host = lacks_host(w);
     if (w->end == POWER_MANDATORY_ONLY)
@@ -99,7 +116,7 @@ static struct power *begin(struct pass *p)
 
 bool power_first(struct pass *p)
 {
-    if (!p->policy.dpm.enabled || p->stopped)
+    if (!p->policy.dpm.enabled || p->stopped || reserve_decides(p))
         return false;
     struct power *w = begin(p);
 
@@ -167,6 +184,11 @@ void power_evaluate(struct pass *p)
 
     if (w->n_alive < p->snap->ha.hosts_on)
         wake_for_quorum(w);
+    if (reserve_decides(p)) {
+        if (is_due(p, PRIORITY_WAKE))
+            reserve_step(w, w->end == POWER_RESERVE);
+        return;
+    }
     bool lacked = first && (w->end == POWER_HIGH ? first->end == POWER_HIGH : first->lacks_host);
     if (w->lacks_host && first && !lacked) {
         w->wake_end = POWER_WITHOUT_IT;

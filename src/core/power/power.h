@@ -140,6 +140,11 @@ struct sleep_way {
 /* Chooses hosts, and leaves the what-if with all their moves in place. */
 void sleep_choose(struct power *w, const struct sleep_way *way);
 
+/* Puts a host without VMs to standby on the layout, if that is allowed whatever the load; else changes
+ * nothing.
+ */
+enum power_check sleep_try_empty(struct power *w, uint32_t slot, struct power_verdict *v);
+
 /* Undoes the moves; the chosen hosts stay chosen. */
 void sleep_take_back(struct power *w);
 
@@ -171,6 +176,9 @@ enum power_check sleep_moves_stand(struct power *w, const struct planned_moves *
 
 /* The same of the what-if's present state, which stays in place. */
 enum power_check sleep_moves_rehearse(struct power *w);
+
+/* Adds a power-off to the plan; move_group 0: no VM moves for it. */
+void sleep_moves_record(struct power *w, uint32_t slot, uint32_t move_group, struct finding found);
 
 /* Adds them, and the power-offs, to the plan. */
 void sleep_moves_make(struct power *w, const struct planned_moves *moves);
@@ -224,6 +232,15 @@ void sleep_worth_estimate(const struct power *w, uint32_t slot, size_t first, st
 /* Whether the power-off pays: POWER_FINE or POWER_COST_BENEFIT. ret_r: the resource that decided. */
 enum power_check sleep_worth_pays(const struct power *w, const struct sleep_worth *worth,
                                   enum resource *ret_r);
+
+/* ---- reserve.c ---- */
+
+/* Whether pipelines with a reserve decide about the power of hosts, instead of the target range. */
+bool reserve_decides(const struct pass *p);
+
+/* For each such pipeline: wakes a host, or puts one without VMs to standby, so that as many of these are on
+ * as it keeps. may_sleep: whether hosts may go to standby in this pass. */
+void reserve_step(struct power *w, bool may_sleep);
 
 /* ---- wake.c ---- */
 

@@ -327,6 +327,31 @@ static enum power_check play(struct power *w, uint32_t slot, struct power_verdic
     return keeps_spaces(w) ? POWER_FINE : POWER_ROOM;
 }
 
+enum power_check sleep_try_empty(struct power *w, uint32_t slot, struct power_verdict *v)
+{
+    struct failover_capacity before = w->l->failover;
+    enum power_check check = sleep_check(w, slot, v);
+
+    if (check != POWER_FINE)
+        return check;
+    what_if_close(w, slot);
+    check = sleep_failover_slots(w) ? failover_demand_check(w, v) : POWER_SPARE;
+    v->vm = check == POWER_FINE ? needed_to_start(w, slot) : IX_NONE;
+    if (v->vm != IX_NONE)
+        check = POWER_NEEDED;
+    if (check == POWER_FINE && !keeps_failover_slots(w))
+        check = POWER_SPARE;
+    if (check == POWER_FINE && !keeps_spaces(w))
+        check = POWER_ROOM;
+    if (check == POWER_FINE) {
+        w->asleep[w->n_asleep++] = slot;
+        return check;
+    }
+    what_if_reopen(w, slot);
+    w->l->failover = before;
+    return check;
+}
+
 /* POWER_FINE leaves the what-if in place; any other result undoes it. */
 static enum power_check try_once(struct power *w, uint32_t slot, bool rehearse, struct power_verdict *v)
 {

@@ -113,6 +113,8 @@ static double wanted_s(const struct power *w, const struct woken *woken)
     case REASON_BALANCE_CPU:
     case REASON_BALANCE_MEM:
     case REASON_ROOM:
+    case REASON_POLICY:
+    case REASON_RESERVE:
     case REASON_CONSOLIDATE:
     case REASON_OFF_VM:
         return (double)w->l->policy->dpm.low_s;

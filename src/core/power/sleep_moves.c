@@ -55,7 +55,7 @@ struct planned_moves sleep_moves_list(const struct power *w)
     return all;
 }
 
-static void record_sleep(struct power *w, uint32_t slot, uint32_t move_group)
+void sleep_moves_record(struct power *w, uint32_t slot, uint32_t move_group, struct finding found)
 {
     const struct power_verdict *v = &w->verdicts[slot];
     struct decision d = {.action = ACTION_POWER_OFF,
@@ -67,7 +67,7 @@ static void record_sleep(struct power *w, uint32_t slot, uint32_t move_group)
                          .move_group = move_group,
                          .reason = REASON_CONSOLIDATE,
                          .priority = PRIORITY_SLEEP,
-                         .found = finding_keep(w->p->a, power_finding_sleep(w, slot, v))};
+                         .found = finding_keep(w->p->a, found)};
 
     d.worth.duration_s = (double)w->l->policy->dpm.standby_s;
     for (int r = 0; r < RES_COUNT; r++) {
@@ -150,6 +150,7 @@ void sleep_moves_make(struct power *w, const struct planned_moves *moves)
         if (!make_moves(p, moves->of[i + 1], n, REASON_CONSOLIDATE))
             return;
         p->move_group = 0;
-        record_sleep(w, w->asleep[i], move_group);
+        sleep_moves_record(w, w->asleep[i], move_group,
+                           power_finding_sleep(w, w->asleep[i], &w->verdicts[w->asleep[i]]));
     }
 }

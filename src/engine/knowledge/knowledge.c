@@ -9,6 +9,7 @@
 #include "engine/knowledge/host_losses.h"
 #include "engine/knowledge/hosts.h"
 #include "engine/knowledge/identities.h"
+#include "engine/knowledge/load_clock.h"
 #include "engine/knowledge/meters.h"
 #include "engine/knowledge/migration_stats.h"
 #include "engine/knowledge/nights.h"
@@ -30,6 +31,7 @@ static const struct piece {
     {offsetof(struct knowledge, migrations), &migration_stats_ops},
     {offsetof(struct knowledge, hosts), &hosts_ops},
     {offsetof(struct knowledge, own_use), &own_use_ops},
+    {offsetof(struct knowledge, loads), &load_clock_ops},
     {offsetof(struct knowledge, cluster), &cluster_demand_ops},
     {offsetof(struct knowledge, energy), &energy_ops},
     {offsetof(struct knowledge, meters), &meters_ops},

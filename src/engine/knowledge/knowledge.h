@@ -17,6 +17,7 @@ struct knowledge {
     struct migration_stats *migrations;
     struct hosts *hosts;
     struct own_use_pieces *own_use;
+    struct load_clock *loads;
     struct cluster_demand *cluster;
     struct energy *energy;
     struct meters *meters;

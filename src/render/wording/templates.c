@@ -33,6 +33,10 @@ const struct sentence_template wording_templates[] = {
     {FIND_SLEEP, "",
      "{host}{used_here} {evacuated} put to standby for about {off_s:about}{saving}. "
      "{worth_of_sleep}.{fullest_after}{stay_off}"},
+    {FIND_RESERVE_WAKE, "",
+     "{host} is woken, because {hosts} hosts without VMs are on, and {stage} keeps {hosts_min}."},
+    {FIND_RESERVE_SLEEP, "",
+     "{host} runs no VM: {hosts} hosts without VMs are on, and {stage} keeps {hosts_min}."},
     {FIND_OFF_VM, "",
      "{vm} is off, and is registered on {to} instead of {from}, which goes to standby: it could not be "
      "started "
@@ -255,6 +259,17 @@ const struct sentence_template wording_templates[] = {
     {FIND_BOUND, "",
      "No plan that moves {moves} VMs ends below an imbalance of {imbalance_least:4}{bound_ruled}; this plan "
      "ends at {imbalance:4}.{bound_moves}"},
+    {FIND_RULE_MOVES, "load_max",
+     "{from} is at {cpu_load:percent} CPU, at or above {load_max:percent} for {is_s:duration} (rule "
+     "{stage}); {to} is at "
+     "{cpu_load_to:percent}"},
+    {FIND_RULE_MOVES, "load_min",
+     "{from} is at {cpu_load:percent} CPU, at or below {load_min:percent} for {is_s:duration} (rule "
+     "{stage}); {to} is at "
+     "{cpu_load_to:percent}"},
+    {FIND_RULE_MOVES, "",
+     "{from} is at {cpu_load:percent} CPU and {mem_load:percent} memory (rule {stage}); {to} is at "
+     "{cpu_load_to:percent} and {mem_load_to:percent}"},
     {FIND_ROOM_MADE, "", "{room_spaces} {room_size} on {host}"},
     /* Why a preferred rule is left out. */
     {FIND_LEAVES_NO_HOST, "", "The rule excludes every host that {vm} may run on."},
@@ -429,6 +444,12 @@ const struct sentence_template wording_templates[] = {
      "The measurements of {vms} of {vms_all} VMs are missing, old or implausible: only mandatory moves are "
      "made."},
     {FIND_CHECK, "check=target_reached", "The imbalance is {imbalance:4}, within the target of {target:4}."},
+    {FIND_RULE_NOT_FROM, "", "No rule takes VMs from {from} now, at {cpu_load:percent} CPU (rule {stage})."},
+    {FIND_RULE_NOT_VM, "", "The rule {stage} takes VMs from {from}, but not this one."},
+    {FIND_RULE_NOT_TO, "", "The rule {stage} sends no VM to {to} now, at {cpu_load_to:percent} CPU."},
+    {FIND_RULE_NO_FIT, "", "By the rule {stage}, {to} is too full for the VM, at {cpu_load_to:percent} CPU."},
+    {FIND_RULE_RANKED, "", "The rule {stage} allows it, but the VM's pipeline ranks another host higher."},
+    {FIND_RULE_OTHER_VM, "", "The rule {stage} allows it, but other VMs come first in this pass."},
     {FIND_CHECK, "check=no_gain",
      "The move would not lower the imbalance: {imbalance_after:4} after it, {imbalance:4} now."},
     {FIND_CHECK, "check=min_goodness",
@@ -622,6 +643,8 @@ const struct sentence_template wording_templates[] = {
     {FIND_POWER, "power=after_wake",
      "{other_host} was woken {is_s:about} ago: {reason.meaning}. No host is put to standby until "
      "{least_s:about} after the wake."},
+    {FIND_POWER, "power=reserve",
+     "A pipeline keeps hosts without VMs in reserve, and no others are on or missing."},
     {FIND_POWER, "power=window until",
      "No host is put to standby before {until} (dpm.windows, dpm.ready_by)."},
     {FIND_POWER, "power=window",
@@ -724,6 +747,7 @@ const struct phrase wording_phrases[] = {
     {"why_move", "reason=expected_demand",
      ", because {from} is expected to rise above the target range soon"},
     {"why_move", "reason=room", ", to make room for {because}"},
+    {"why_move", "reason=policy because", ": {because}"},
     {"why_move", "", " ({reason.meaning})"},
     {"earlier", "moves", " The loads count the moves before it."},
     {"earlier", "", ""},
