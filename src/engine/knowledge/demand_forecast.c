@@ -96,9 +96,13 @@ static void collect(const struct demand_profile *p, instant_s slot, instant_s no
 
     ret->n = 0;
     for (int d = 1; d < DEMAND_DAYS && ret->n < most; d++) {
+        if (!is_alike(kind, today, d))
+            continue;
         instant_s at = days_earlier(p, slot, d);
+        if (at < p->oldest)
+            break;
         const struct demand_profile_record *s =
-            is_alike(kind, today, d) && at + DEMAND_SLOT_S <= now ? demand_profile_slot_find(p, at) : NULL;
+            at + DEMAND_SLOT_S <= now ? demand_profile_slot_find(p, at) : NULL;
         double factor = s && !isnan(s->peak[r]) ? growth(p, now, d, r) : UNKNOWN;
         if (!isnan(factor))
             ret->value[ret->n++] = s->peak[r] * factor;
@@ -195,7 +199,8 @@ static void find_top(const struct demand_profile *p, instant_s now, double ret[R
 {
     for (int r = 0; r < RES_COUNT; r++)
         ret[r] = 0;
-    for (instant_s t = demand_profile_slot_begin(now); t > now - WEEK_DAYS * DAY_S; t -= DEMAND_SLOT_S) {
+    for (instant_s t = demand_profile_slot_begin(now); t > now - WEEK_DAYS * DAY_S && t >= p->oldest;
+         t -= DEMAND_SLOT_S) {
         const struct demand_profile_record *s = demand_profile_slot_find(p, t);
         for (int r = 0; s && r < RES_COUNT; r++)
             ret[r] = fmax(ret[r], s->peak[r]); /* of an UNKNOWN and a number the number */

@@ -56,6 +56,8 @@ static struct demand_profile_record *slot_make(struct demand_profile *p, instant
 {
     struct demand_profile_record *r = &p->slots[begin / DEMAND_SLOT_S % DEMAND_SLOTS];
 
+    if (p->oldest == 0 || begin < p->oldest)
+        p->oldest = begin;
     if (r->time != begin)
         *r = (struct demand_profile_record){.time = begin,
                                             .mean = {UNKNOWN, UNKNOWN},

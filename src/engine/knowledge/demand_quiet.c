@@ -65,11 +65,15 @@ static void read_series(const struct demand_profile *p, instant_s now, int r, st
                         struct series *ret)
 {
     instant_s last = demand_profile_slot_begin(now);
+    instant_s first = last - (instant_s)(DEMAND_SLOTS - 1) * DEMAND_SLOT_S;
 
-    *ret = (struct series){.peak = arena_array(a, double, DEMAND_SLOTS),
-                           .foreseen = arena_array(a, bool, DEMAND_SLOTS),
-                           .ended = arena_array(a, struct ended, DEMAND_SLOTS)};
-    for (instant_s t = last - (instant_s)(DEMAND_SLOTS - 1) * DEMAND_SLOT_S; t <= last; t += DEMAND_SLOT_S) {
+    first = first < p->oldest ? p->oldest : first;
+    size_t most = last < first ? 1 : (size_t)((last - first) / DEMAND_SLOT_S) + 1;
+
+    *ret = (struct series){.peak = arena_array(a, double, most),
+                           .foreseen = arena_array(a, bool, most),
+                           .ended = arena_array(a, struct ended, most)};
+    for (instant_s t = first; t <= last; t += DEMAND_SLOT_S) {
         const struct demand_profile_record *s = demand_profile_slot_find(p, t);
         double peak = peak_of(p, t, r);
         if (isnan(peak) && (ret->n == 0 || t == last))

@@ -27,6 +27,7 @@ struct demand_profile {
     utc_offset_fn offset;
     void *zone;
     struct offset *offsets; /* by number of the slot; OFFSETS; of its own */
+    instant_s oldest;       /* no slot before it is known; 0: none is */
     instant_s looked;       /* last; 0: not yet */
     instant_s open;         /* the slot that is being watched; 0: none */
     struct tally demand, size, part;
