@@ -16,6 +16,15 @@ SIDE_BY_SIDE = 2 if os.environ.get("BALLAST_TEST_SLOW") else 6  # there they do 
 
 
 
+PAUSE_LEAST_S, PAUSE_MOST_S, PAUSE_PART = 0.2, 0.6, 0.1
+
+
+def pause_since(began, every=None):
+    """Between two looks at what is waited for since `began` (monotonic). To ask is work, too: who waits long asks less often, but for what does
+    not stay, which needs an `every`, in seconds."""
+    time.sleep(every or max(PAUSE_LEAST_S, min(PAUSE_MOST_S, PAUSE_PART * (time.monotonic() - began))))
+
+
 class Skip(Exception):
     """The peer cannot be had on this machine."""
 

@@ -15,6 +15,7 @@ import time
 TOP = pathlib.Path(os.environ.get('BALLAST_SOURCE_DIR') or pathlib.Path(__file__).resolve().parents[2])
 sys.path.append(str(TOP / 'tests'))  # for what it shares with the scripts of other folders
 import schemas  # noqa: E402
+from at_once import pause_since  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get('BALLAST_BUILD_DIR') or TOP / 'build')
 BALLAST = os.environ.get('BALLAST') or str(BUILD / 'src/cli/ballast')
@@ -51,12 +52,12 @@ def run(*arguments, stdin=None, socket=None, timeout=60, **environment):
     return done
 
 
-def wait_until(predicate, seconds, every=0.2):
-    until = time.monotonic() + seconds * PATIENCE
-    while time.monotonic() < until:
+def wait_until(predicate, seconds, every=None):
+    began = time.monotonic()
+    while time.monotonic() < began + seconds * PATIENCE:
         if predicate():
             return True
-        time.sleep(every)
+        pause_since(began, every)
     return bool(predicate())
 
 

@@ -18,7 +18,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import schemas  # noqa: E402
-from at_once import at_once  # noqa: E402
+from at_once import at_once, pause_since  # noqa: E402
 
 BALLAST = os.environ.get("BALLAST", "build/src/cli/ballast")
 BALLASTD = os.environ.get("BALLASTD", "build/src/daemon/ballastd")
@@ -40,16 +40,17 @@ def yaml(value, indent=0):
     return "\n".join(lines)
 
 
-def wait_for(what, condition, timeout=60, every=0.2):
+def wait_for(what, condition, timeout=60, every=None):
     """The first true value of the condition. The time is that of a quiet machine: a busy one has PATIENCE."""
-    deadline = time.monotonic() + timeout * PATIENCE
+    began = time.monotonic()
+    deadline = began + timeout * PATIENCE
     while True:
         value = condition()
         if value:
             return value
         if time.monotonic() > deadline:
             raise AssertionError(f"{what}: not within {timeout * PATIENCE} s")
-        time.sleep(every)
+        pause_since(began, every)
 
 
 class Daemon:
