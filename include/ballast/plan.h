@@ -134,9 +134,10 @@ struct plan {
     uint32_t n_vm_settings;
     struct fault *faults;
     uint32_t n_faults;
-    enum check end; /* why there are no more moves for balance: CHECK_TARGET_REACHED, CHECK_MOVES_MAX,
-                     * CHECK_MANDATORY_ONLY, CHECK_POWER_FIRST, CHECK_NO_SPACE; CHECK_NONE: none passed, see
-                     * stats.rejected */
+    uint32_t n_candidates; /* hosts for the only VM that is to be powered on; else 0 */
+    enum check end;        /* why there are no more moves for balance: CHECK_TARGET_REACHED, CHECK_MOVES_MAX,
+                            * CHECK_MANDATORY_ONLY, CHECK_POWER_FIRST, CHECK_NO_SPACE; CHECK_NONE: none passed, see
+                            * stats.rejected */
     const struct finding *ratio;   /* what the threshold asks of a move for balance; NULL: nothing is asked */
     const struct finding *refused; /* end CHECK_NONE: why the best move for balance was rejected; NULL: none
                                     * would lower the imbalance */

@@ -28,6 +28,11 @@ struct host {
     struct span vms; /* the VMs in state on that run here */
 };
 
+static inline double host_core_mhz(const struct host *h) /* 0: not known */
+{
+    return h->is.cores > 0 ? h->is.total[RES_CPU] / h->is.cores : 0;
+}
+
 /* What the host's VMs can have now. */
 static inline double host_room(const struct host *h, int r)
 {

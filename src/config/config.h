@@ -149,6 +149,7 @@ struct config {
     struct config_roles roles;
     const char *roles_text; /* to find changes; NULL: none */
     struct config_four_eyes four_eyes;
+    int64_t lock_wait_s, lock_hold_s; /* `placement:` */
     struct config_alarm *alarms;
     size_t n_alarms;
     struct hidden_text alarms_text, units_text;

@@ -107,6 +107,11 @@ static const struct field service_keys[] = {
         .meaning = "what begins only when two people have asked for it; default: nothing"),
     KEY("four_eyes.within_s", four_eyes.within_s, FIELD_INT, .min = 60, .max = 604800, .fallback = "3600",
         .meaning = "seconds that the request of the first of two people counts"),
+    KEY("placement.lock_wait_s", lock_wait_s, FIELD_INT, .min = 1, .max = 3600, .fallback = "120",
+        .meaning =
+            "seconds that a request to start VMs waits for its decision, and for room that others hold"),
+    KEY("placement.lock_hold_s", lock_hold_s, FIELD_INT, .min = 1, .max = 86400, .fallback = "600",
+        .meaning = "seconds after which a decision of which nothing could be begun is void"),
     KEY("proxlb_tags", overlay.proxlb_tags, FIELD_WORD, .words = proxlb_words, .fallback = "preferred",
         .meaning = "tags of VMs that begin with plb_: not read, or read as preferred or as mandatory rules"),
     KEY("balance.windows", balance_windows, FIELD_LIST, .max = WORDS_MOST,

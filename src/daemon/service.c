@@ -270,6 +270,8 @@ static struct engine_settings settings_of(const struct service *s)
         .n_ways = s->power->config.n_hosts,
         .four_eyes = config_four_eyes(c),
         .four_eyes_s = c->four_eyes.within_s,
+        .lock_wait_s = c->lock_wait_s,
+        .lock_hold_s = c->lock_hold_s,
         .sets_pools = actuators && actuators->apply_settings,
         .history_days = c->history_days,
         .passes_kept = (uint32_t)c->history_passes,

@@ -53,7 +53,7 @@ void engine_tick(struct engine *e, instant_s now)
 {
     e->ticked = now;
     source_poll_notice_silence(e, now);
-    placement_forget(e, now);
+    placement_expire(e, now);
     persist_prune(e, now);
     action_queue_add_all(e->actions);
     proceed(e, now);
@@ -208,6 +208,7 @@ instant_s engine_wakeup(const struct engine *e, instant_s now)
 
     at = instant_earlier(at, source_poll_wakeup(e, now));
     at = instant_earlier(at, four_eyes_wakeup(e));
+    at = instant_earlier(at, placement_wakeup(e));
     if (e->persist->error.code != 0)
         at = instant_earlier(at, e->persist->retry_at);
     const struct action_list *waiting = &e->actions->usage.committed;

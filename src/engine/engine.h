@@ -62,6 +62,8 @@ struct engine_settings {
     size_t n_ways;
     unsigned four_eyes;    /* what begins when two people have asked for it: 1u << FOUR_EYES_*; 0: nothing */
     instant_s four_eyes_s; /* and how long the request of the first counts */
+    instant_s lock_wait_s; /* so long a placement waits for its decision ... */
+    instant_s lock_hold_s; /* ... and holds room before anything of it begins; 0: without limit */
     bool sets_pools;       /* whether they can set what pools have on hosts */
     int64_t history_days;  /* actions and migrations kept in the store */
     uint32_t passes_kept;  /* passes kept in the store, with their snapshots; 0: these are not even made, and

@@ -2,8 +2,10 @@
  * it.
  *
  * A request waits for an inventory that is asked for after it, so that a VM that was made a moment ago is
- * known, and that nothing that was approved meanwhile is forgotten. One inventory decides one thing: when a
- * plan was begun, whatever else waits (the next request, a pass) gets an inventory in which that counts. */
+ * known, and that nothing that was approved meanwhile is forgotten. One inventory decides all that wait for
+ * it, one after the other: what was begun is pending in its snapshot at once. Where external units were asked
+ * about that snapshot, their answers hold for the first that begins something; the others wait for the next.
+ * A pass waits for the next inventory, too. */
 #include "engine/placement.h"
 
 #include "base/cleanup.h"
@@ -33,29 +35,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PLACINGS_MAX 64
-#define ABANDONED_S 60 /* a decision that was not fetched for so long is dropped */
-
-/* Waits for an inventory, then holds what was decided until it is fetched. */
-struct pending_placement {
-    uint64_t ticket;
-    uint64_t after; /* only an inventory with a higher serial decides it */
-    char **names;
-    size_t n_names;
-    bool migrates, apply;
-    char *by;
-    bool decided;
-    instant_s decided_at;
-    int code; /* of the decision; < 0: error says why there is none */
-    struct err error;
-    struct observation *decided_from;
-    struct arena arena;
-    struct plan plan;
-    const uint32_t *vms; /* by index */
-    uint32_t n_vms, n_unplaced, best;
-    uint64_t *ids; /* actions that were begun */
-    size_t n_ids;
-};
+#define PLACINGS_MAX 256       /* more than clients may wait (client.c) */
+#define DECIDE_MOST_US 1000000 /* the others wait for the next inventory: the service has more to do */
+#define ABANDONED_S 60         /* a decision that was not fetched for so long is dropped */
 
 /* ---- what waits, and what was decided -------------------------------------------------------- */
 
@@ -77,15 +59,6 @@ static void forget(struct engine *e, size_t i)
             (--e->placements->n - i) * sizeof *e->placements->list);
 }
 
-bool placement_wait(const struct engine *e)
-{
-    for (size_t i = 0; i < e->placements->n; i++) {
-        if (!e->placements->list[i]->decided)
-            return true;
-    }
-    return false;
-}
-
 static void conclude(struct pending_placement *p, int code, instant_s now)
 {
     p->decided = true;
@@ -98,18 +71,22 @@ void placement_fail(struct engine *e, uint64_t serial, const struct err *why, in
     for (size_t i = 0; i < e->placements->n; i++) {
         struct pending_placement *p = e->placements->list[i];
 
-        if (p->decided || p->after >= serial)
+        if (!placement_queue_wants_inventory(e, p) || p->after >= serial)
             continue;
         p->error = *why;
         conclude(p, why->code ? why->code : -EIO, now);
     }
 }
 
-void placement_forget(struct engine *e, instant_s now)
+void placement_expire(struct engine *e, instant_s now)
 {
     for (size_t i = e->placements->n; i-- > 0;) {
-        if (e->placements->list[i]->decided && e->placements->list[i]->decided_at + ABANDONED_S < now)
+        struct pending_placement *p = e->placements->list[i];
+
+        if (p->decided && p->decided_at + ABANDONED_S < now)
             forget(e, i);
+        else if (!p->decided && p->deadline <= now)
+            conclude(p, placement_queue_explain(e, p, now), now);
     }
 }
 
@@ -192,7 +169,7 @@ int engine_place(struct engine *e, const struct place_request *request, instant_
     if (request->apply && (r = check_allowed(e, request->migrates, err)) < 0)
         return r;
     if (e->placements->n == PLACINGS_MAX)
-        return err_set(err, -EAGAIN, "too many placements are asked for at a time");
+        return err_set(err, -EAGAIN, "%d such requests wait already: try again later", PLACINGS_MAX);
     if (request->apply && (r = agree(e, request, now, who, err)) < 0)
         return r;
     struct pending_placement *p = xcalloc(1, sizeof *p);
@@ -202,9 +179,10 @@ int engine_place(struct engine *e, const struct place_request *request, instant_
         p->names[p->n_names] = xstrdup(request->vms[p->n_names]);
     p->migrates = request->migrates;
     p->apply = request->apply;
-    p->best = IX_NONE;
     p->by = xstrdup(who);
     p->ticket = ++e->placements->last_ticket;
+    p->asked = now;
+    p->deadline = e->settings.lock_wait_s > 0 ? now + e->settings.lock_wait_s : INT64_MAX;
     p->after = e->poll->serial;
     e->placements->list =
         xreallocarray(e->placements->list, e->placements->n + 1, sizeof(struct pending_placement *));
@@ -239,13 +217,8 @@ int engine_place_result(const struct engine *e, uint64_t ticket, struct placemen
             *err = p->error;
         return p->code;
     }
-    *ret = (struct placement){.plan = &p->plan,
-                              .vms = p->vms,
-                              .n_vms = p->n_vms,
-                              .n_unplaced = p->n_unplaced,
-                              .best = p->best,
-                              .ids = p->ids,
-                              .n_ids = p->n_ids};
+    *ret = p->is;
+    ret->plan = &p->plan;
     return 0;
 }
 
@@ -293,25 +266,26 @@ static int check_vm(const struct engine *e, const struct snapshot *s, uint32_t i
 }
 
 /* Ascending, each once, in whatever order and however often they were named. */
-static int find_vms(const struct engine *e, struct pending_placement *p)
+static int find_vms(const struct engine *e, const struct snapshot *s, struct pending_placement *p)
 {
-    const struct snapshot *s = &p->decided_from->snap;
     uint32_t *vms = arena_array(&p->arena, uint32_t, p->n_names);
-    uint32_t n = 0;
     int r;
 
+    p->is = (struct placement){.vms = vms, .best = IX_NONE};
+    p->mem_mb = 0;
     for (size_t i = 0; i < p->n_names; i++) {
         if ((r = find_vm(s, p->names[i], &vms[i], &p->error)) < 0 ||
-            (r = check_vm(e, s, vms[i], &p->error)) < 0)
+            (r = p->migrates ? check_not_taken(e, &s->vms[vms[i]], "moved", &p->error)
+                             : check_vm(e, s, vms[i], &p->error)) < 0)
             return r;
     }
     qsort(vms, p->n_names, sizeof *vms, order_indexes);
     for (size_t i = 0; i < p->n_names; i++) {
-        if (n == 0 || vms[n - 1] != vms[i])
-            vms[n++] = vms[i];
+        if (i > 0 && vms[i] == vms[i - 1])
+            continue;
+        p->mem_mb += s->vms[vms[i]].is.mem_mb;
+        vms[p->is.n_vms++] = vms[i];
     }
-    p->vms = vms;
-    p->n_vms = n;
     return 0;
 }
 
@@ -338,14 +312,14 @@ static int check_plan(const struct engine *e, struct pending_placement *p)
 
     for (uint32_t i = 0; i < plan->n_recommendations; i++) {
         const struct action_record r =
-            recommendation_record(&p->decided_from->snap, &plan->recommendations[i], e->passes->last);
+            recommendation_record(plan->snap, &plan->recommendations[i], e->passes->last);
         int code = approval_check_operation(e, &r, &p->error);
 
         if (code < 0)
             return code;
         if (recommendation_vm_is_taken(e, r.vm))
             return err_set(&p->error, -EBUSY, "VM %s, which %s, is being moved: try again",
-                           snapshot_vm_name(&p->decided_from->snap, r.vm),
+                           snapshot_vm_name(plan->snap, r.vm),
                            p->migrates ? "moves with it" : "would have to make room");
     }
     return 0;
@@ -360,10 +334,11 @@ static int begin_plan(struct engine *e, struct pending_placement *p, instant_s n
     size_t n = 0;
 
     e->passes->last++;
-    p->ids = arena_array(&p->arena, uint64_t, plan->n_recommendations);
+    uint64_t *ids = arena_array(&p->arena, uint64_t, plan->n_recommendations);
+
     for (uint32_t i = 0; i < plan->n_recommendations; i++) {
         const struct recommendation *rec = &plan->recommendations[i];
-        struct action_record r = recommendation_record(&p->decided_from->snap, rec, e->passes->last);
+        struct action_record r = recommendation_record(plan->snap, rec, e->passes->last);
         const struct action *woken = recommendation_find_power_change(e, &r);
 
         if (woken) {
@@ -371,19 +346,21 @@ static int begin_plan(struct engine *e, struct pending_placement *p, instant_s n
             continue;
         }
         supersede(e, r.vm, p->migrates, now);
-        r.text = wording_text(&p->decided_from->snap, rec->found, &p->arena);
+        r.text = wording_text(plan->snap, rec->found, &p->arena);
         struct action *x = action_add(e, &r);
 
         (void)recommendation_needs(e, x, rec, number, &p->arena); /* nothing of the plan was dropped */
         action_enter(e, x, ACTION_RECOMMENDED, NULL, now);
         number[rec->id] = x->r.id;
-        p->ids[n] = x->r.id;
+        ids[n] = x->r.id;
         begun[n++] = x;
     }
     for (size_t i = 0; i < n; i++)
         action_approve(e, begun[i], p->by, now);
-    p->n_ids = n;
-    e->passes->next = now; /* passes are to see it */
+    p->is.ids = ids;
+    p->is.n_ids = n;
+    placement_queue_add(&e->now_seen->snap, plan, false, &e->now_seen->seen.arena); /* all readers see it */
+    e->passes->next = now;                                                          /* passes are to see it */
     if (decide_store(e, plan, e->passes->last, p->migrates ? "migrate" : "place", now) < 0)
         return err_set(&p->error, -EIO,
                        "approved, but that could not be stored and is forgotten at a restart: %s",
@@ -395,10 +372,8 @@ static int begin_plan(struct engine *e, struct pending_placement *p, instant_s n
  * on stays on instead. What was found without it counts no more: the next inventory shows it on. */
 static bool takes_standby_back(struct engine *e, struct pending_placement *p, instant_s now)
 {
-    if (!p->apply || e->paused || !power_outcome_withdraw_standbys(e, &p->plan, p->n_unplaced > 0, now))
+    if (!p->apply || e->paused || !power_outcome_withdraw_standbys(e, &p->plan, p->is.n_unplaced > 0, now))
         return false;
-    observation_unref(p->decided_from);
-    p->decided_from = NULL;
     p->after = e->poll->serial;
     e->passes->next = now;
     source_poll_want(e, now);
@@ -406,88 +381,131 @@ static bool takes_standby_back(struct engine *e, struct pending_placement *p, in
 }
 
 /* Finds the hosts on which the VMs would be powered on. */
-static int plan_placement(struct engine *e, struct pending_placement *p)
+static int plan_placement(struct engine *e, const struct snapshot *s, struct pending_placement *p)
 {
     CLEANUP(thread_pool_freep) struct thread_pool *threads = thread_pool_new(e->settings.policy.threads);
     struct policy policy = e->settings.policy;
-    int r = find_vms(e, p);
 
     policy.thread_pool = threads;
-    if (r < 0 || (r = place_run(&p->decided_from->snap, &policy, p->vms, p->n_vms, &p->arena, &p->plan,
-                                &p->error)) < 0)
-        return r;
-    p->n_unplaced = render_unplaced_count(&p->plan, p->vms, p->n_vms);
-    return 0;
+    int r = place_run(s, &policy, p->is.vms, p->is.n_vms, &p->arena, &p->plan, &p->error);
+
+    if (r == 0)
+        p->is.n_unplaced = render_unplaced_count(&p->plan, p->is.vms, p->is.n_vms);
+    return r;
 }
 
 /* Finds the best host of the VM. */
-static int plan_migration(struct engine *e, struct pending_placement *p)
+static int plan_migration(struct engine *e, const struct snapshot *s, struct pending_placement *p)
 {
-    const struct snapshot *s = &p->decided_from->snap;
-    uint32_t *vm = arena_array(&p->arena, uint32_t, 1);
     struct best_host best;
-    int r = find_vm(s, p->names[0], vm, &p->error);
+    int r = best_host_find(s, &e->settings.policy, *p->is.vms, &p->arena, &best, &p->plan, &p->error);
 
-    if (r < 0 || (r = check_not_taken(e, &s->vms[*vm], "moved", &p->error)) < 0 ||
-        (r = best_host_find(s, &e->settings.policy, *vm, &p->arena, &best, &p->plan, &p->error)) < 0)
-        return r;
-    if (best.host == IX_NONE)
-        return err_set(&p->error, -ENOSPC, "no host may run VM %s: %s", s->vms[*vm].is.name,
+    if (r == 0 && best.host == IX_NONE)
+        return err_set(&p->error, -ENOSPC, "no host may run VM %s: %s", s->vms[*p->is.vms].is.name,
                        wording_text(s, best.why, &p->arena));
-    p->vms = vm;
-    p->n_vms = 1;
-    p->best = best.host;
-    return 0;
+    p->is.best = best.host;
+    return r;
+}
+
+static int plan_on(struct engine *e, const struct snapshot *s, struct pending_placement *p)
+{
+    int r = find_vms(e, s, p);
+
+    return r < 0 ? r : p->migrates ? plan_migration(e, s, p) : plan_placement(e, s, p);
+}
+
+/* Plans with all that is under way or kept for others. */
+static void plan_anew(struct engine *e, struct pending_placement *p)
+{
+    int64_t began_us = e->settings.clock_us ? e->settings.clock_us() : 0;
+
+    p->code = plan_on(e, placement_queue_begin(e, p), p);
+    if (e->settings.clock_us)
+        p->plan.stats.decide_us = e->settings.clock_us() - began_us;
+}
+
+/* Whether only what is under way, or is kept for others, is in the way. True: the plan is that without it. */
+static bool is_blocked(struct engine *e, struct pending_placement *p)
+{
+    struct snapshot *s = arena_copy(&p->arena, &e->now_seen->snap, 1, sizeof *s);
+    struct pending_placement kept = *p;
+
+    if (!p->apply || p->plan.snap->n_pending + p->plan.snap->n_migrations == 0)
+        return false;
+    s->n_pending = s->n_migrations = 0;
+    if (plan_on(e, s, p) == 0 && p->is.n_unplaced == 0)
+        return true;
+    kept.arena = p->arena;
+    *p = kept;
+    return false;
 }
 
 static int begin(struct engine *e, struct pending_placement *p, instant_s now)
 {
     int r;
 
-    if (p->decided_from->snap.labels_unread)
+    if (p->plan.snap->labels_unread)
         return err_set(&p->error, -EAGAIN,
                        "nothing was %s: labels and tags could not be read yet, so a rule may forbid these "
                        "hosts: %s",
-                       p->migrates ? "migrated" : "powered on", p->decided_from->snap.labels_unread);
+                       p->migrates ? "migrated" : "powered on", p->plan.snap->labels_unread);
     if ((r = check_allowed(e, p->migrates, &p->error)) < 0 || (r = check_plan(e, p)) < 0)
         return r;
     return begin_plan(e, p, now);
 }
 
+/* Decides by the plan. -EINPROGRESS: the request goes on waiting. */
 static int decide_placing(struct engine *e, struct pending_placement *p, instant_s now)
 {
-    p->decided_from = e->now_seen;
-    p->decided_from->references++;
-    int64_t began_us = e->settings.clock_us ? e->settings.clock_us() : 0;
-    int r = p->migrates ? plan_migration(e, p) : plan_placement(e, p);
-
-    if (r < 0)
-        return r;
-    if (e->settings.clock_us)
-        p->plan.stats.decide_us = e->settings.clock_us() - began_us;
+    if (p->code < 0 && p->code != -ENOSPC)
+        return p->code;
     if (!p->migrates && takes_standby_back(e, p, now))
         return -EINPROGRESS;
-    if (!p->apply || p->n_unplaced > 0) /* all of it or nothing: what was asked for is one plan */
-        return 0;
+    p->released = e->actions->released;
+    p->blocked = (p->code < 0 || p->is.n_unplaced > 0) && is_blocked(e, p);
+    if (p->blocked)
+        return -EINPROGRESS;
+    if (p->code < 0 || !p->apply || p->is.n_unplaced > 0) /* all of it or nothing: it is one plan */
+        return p->code;
     return p->plan.n_recommendations > 0 ? begin(e, p, now) : 0;
 }
 
 bool placement_decide(struct engine *e, uint64_t serial, instant_s now)
 {
+    placement_expire(e, now);
+    CLEANUP(freep) struct pending_placement **queue = xcalloc(e->placements->n + 1, sizeof *queue);
+    const int64_t began_us = e->settings.clock_us ? e->settings.clock_us() : 0;
+    size_t n = 0;
+    bool begun = false;
+
     for (size_t i = 0; i < e->placements->n; i++) {
         struct pending_placement *p = e->placements->list[i];
 
         if (p->decided || p->after >= serial)
             continue;
+        p->passed_over = e->settings.clock_us && e->settings.clock_us() - began_us > DECIDE_MOST_US / 2;
+        if (p->passed_over)
+            continue;
+        p->aged = now - p->asked >= p->deadline - now;
+        plan_anew(e, p);
+        queue[n++] = p;
+    }
+    order_sort(queue, n, sizeof(struct pending_placement *), placement_queue_order);
+    for (size_t i = 0; i < n && !(begun && e->now_seen->snap.n_answers > 0); i++) {
+        struct pending_placement *p = queue[i];
+
+        p->passed_over = e->settings.clock_us && e->settings.clock_us() - began_us > DECIDE_MOST_US;
+        if (p->passed_over)
+            continue;
+        if (i > 0 && p->code == 0 && p->is.n_unplaced == 0) /* those before it may have taken its room */
+            plan_anew(e, p);
         int code = decide_placing(e, p, now);
 
-        if (code == -EINPROGRESS)
-            continue;
-        conclude(p, code, now);
-        if (p->n_ids > 0)
-            return true;
+        if (code != -EINPROGRESS)
+            conclude(p, code, now);
+        begun = begun || p->is.n_ids > 0;
     }
-    return false;
+    return begun;
 }
 
 void placement_free(struct placements *p)

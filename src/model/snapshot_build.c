@@ -406,6 +406,17 @@ static int build_pending(struct building *f)
     return 0;
 }
 
+void snapshot_build_add_pending(struct snapshot *s, const struct recommendation *r, struct arena *a)
+{
+    struct pending *all = arena_array(a, struct pending, (size_t)s->n_pending + 1);
+
+    for (uint32_t i = 0; i < s->n_pending; i++)
+        all[i] = s->pending[i];
+    s->pending = all;
+    s->pending[s->n_pending++] = (struct pending){r->action, r->vm, r->from, r->to, r->host, 0, 0, 0};
+    order_sort(s->pending, s->n_pending, sizeof *s->pending, pending_order);
+}
+
 static int rate_order(const void *a, const void *b)
 {
     const struct migration_rate *x = a;

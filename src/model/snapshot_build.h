@@ -4,6 +4,7 @@
 
 #include <ballast/arena.h>
 #include <ballast/err.h>
+#include <ballast/plan.h>
 #include <ballast/snapshot.h>
 
 /* Checks everything that snapshot.h promises, sorts, resolves references. The snapshot shares the inventory's
@@ -16,6 +17,9 @@
  * maintenance, demand on a VM that is off, a host without capacity, rules of VMs or hosts that do not exist.
  */
 int snapshot_build(const struct inventory *inv, struct arena *a, struct snapshot *ret, struct err *err);
+
+/* Adds what has begun since. The list before it stays as it is, for copies of the snapshot. */
+void snapshot_build_add_pending(struct snapshot *s, const struct recommendation *r, struct arena *a);
 
 /* A step of snapshot_build(): the demand forecast, into s. */
 int snapshot_build_quiet(const struct inventory *inv, struct arena *a, struct snapshot *s, struct err *err);

@@ -85,7 +85,7 @@ static void w_fill(struct collected *c)
         struct seen_vm *v = inventory_add_vm(&c->inventory, a);
 
         v->is.vcpus = 1;
-        v->is.mem_mb = W->vm_mem_mb > 0 ? W->vm_mem_mb : 1000;
+        v->is.mem_mb = w_mem_mb(i);
         vm_facts_default(&v->is);
         v->is.id = arena_strdup(a, W->vms[i].id);
         v->is.name = W->vm_name ? W->vm_name : v->is.id;

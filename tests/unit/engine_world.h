@@ -40,7 +40,9 @@ struct world_vm {
     char id[16];
     int host; /* -1: not there */
     double cpu, mem;
-    double cpu_limit; /* 0: none */
+    double mem_mb;      /* 0: as all */
+    unsigned may_be_at; /* bits of the hosts where a placement may put it; 0: all */
+    double cpu_limit;   /* 0: none */
     enum automation automation;
     bool off;
     int agent_of; /* required by that host, from 1; 0: an ordinary VM */
@@ -111,7 +113,8 @@ struct world {
     int n_script;
     struct world_move places[WORLD_VMS]; /* what a placement recommends, of the VMs that it is asked for */
     int n_places, placements;
-    bool greedy; /* instead of the script: level the number of VMs */
+    double room_mb; /* instead: on the first host with room left of so much for VMs; 0: the script counts */
+    bool greedy;    /* instead of the script: level the number of VMs */
     double imbalance, target, hottest;
     int passes, passes_mandatory_only, passes_without_sleep;
 
@@ -272,6 +275,7 @@ int w_count_events(const char *line);
 
 /* ---- between the files of the world ---------------------------------------------------------- */
 
+double w_mem_mb(int vm);
 int w_vm(const char *id);   /* -1: none */
 int w_host(const char *id); /* -1: none */
 bool w_alive(void);         /* counts a call; whether it has an effect */

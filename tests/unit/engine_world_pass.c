@@ -235,6 +235,44 @@ int best_host_find(const struct snapshot *snap, const struct policy *policy, uin
     return 0;
 }
 
+double w_mem_mb(int vm)
+{
+    return W->vms[vm].mem_mb > 0 ? W->vms[vm].mem_mb : W->vm_mem_mb > 0 ? W->vm_mem_mb : 1000;
+}
+
+/* Memory on the host of VMs that run or are on their way. */
+static double w_taken_mb(const struct snapshot *s, const struct plan *p, uint32_t host)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < s->n_vms; i++)
+        sum += s->vms[i].is.state == VM_ON && s->vms[i].host == host ? s->vms[i].is.mem_mb : 0;
+    for (uint32_t i = 0; i < s->n_pending; i++)
+        sum += s->pending[i].to == host ? s->vms[s->pending[i].vm].is.mem_mb : 0;
+    for (uint32_t i = 0; p && i < p->n_recommendations; i++)
+        sum += p->recommendations[i].to == host ? s->vms[p->recommendations[i].vm].is.mem_mb : 0;
+    return sum;
+}
+
+static bool w_may_be_at(const struct snapshot *s, const struct plan *p, uint32_t vm, uint32_t host)
+{
+    unsigned hosts = W->vms[w_vm(s->vms[vm].is.id)].may_be_at;
+
+    return (hosts == 0 || hosts >> host & 1) && w_taken_mb(s, p, host) + s->vms[vm].is.mem_mb <= W->room_mb;
+}
+
+static void w_place_by_room(const struct snapshot *s, struct plan *ret, struct arena *a, uint32_t vm)
+{
+    struct world_move m = {.kind = ACTION_PLACE, .vm = w_vm(s->vms[vm].is.id), .priority = 1};
+
+    while (m.to < (int)s->n_hosts && !w_may_be_at(s, ret, vm, (uint32_t)m.to))
+        m.to++;
+    if (m.to < (int)s->n_hosts)
+        w_recommend(s, ret, a, &m, NULL);
+    for (uint32_t h = 0; h < s->n_hosts; h++)
+        ret->n_candidates += w_may_be_at(s, NULL, vm, h);
+}
+
 /* What the placements' script says; a VM that it does not say anything of cannot be placed. */
 int place_run(const struct snapshot *snap, const struct policy *policy, const uint32_t *vms, uint32_t n_vms,
               struct arena *a, struct plan *ret, struct err *err)
@@ -252,6 +290,9 @@ int place_run(const struct snapshot *snap, const struct policy *policy, const ui
     }
     for (uint32_t i = 0; i < n_vms; i++) {
         bool placed = false;
+
+        if (W->room_mb > 0)
+            w_place_by_room(snap, ret, a, vms[i]);
 
         assert_int_not_equal(snap->vms[vms[i]].is.state, VM_ON);
         for (uint32_t k = 0; k < ret->n_recommendations; k++)

@@ -15,11 +15,6 @@
 /* One in this many VMs may have bad samples. */
 #define BAD_ONE_IN 10
 
-static double core_mhz(const struct host *h)
-{
-    return h->is.cores > 0 ? h->is.total[RES_CPU] / h->is.cores : 0;
-}
-
 /* Migrations are sorted by VM; a VM has at most one. */
 static const struct migration *migration_of(const struct snapshot *s, uint32_t vm)
 {
@@ -44,10 +39,10 @@ double sample_guard_most(const struct snapshot *snap, uint32_t vm, enum resource
 
     if (r == RES_MEM)
         return v->is.mem_mb + v->is.overhead_mb;
-    double core = core_mhz(&snap->hosts[v->host]);
+    double core = host_core_mhz(&snap->hosts[v->host]);
     const struct migration *m = migration_of(snap, vm);
     if (m)
-        core = fmax(core_mhz(&snap->hosts[m->from]), core_mhz(&snap->hosts[m->to]));
+        core = fmax(host_core_mhz(&snap->hosts[m->from]), host_core_mhz(&snap->hosts[m->to]));
     return v->is.vcpus * core;
 }
 

@@ -20,8 +20,7 @@ static double core_mhz(const struct snapshot *s)
     double most = 0;
 
     for (uint32_t i = 0; i < s->n_hosts; i++)
-        if (s->hosts[i].is.cores > 0)
-            most = fmax(most, s->hosts[i].is.total[RES_CPU] / s->hosts[i].is.cores);
+        most = fmax(most, host_core_mhz(&s->hosts[i]));
     return most;
 }
 
@@ -580,6 +579,7 @@ int place_run(const struct snapshot *snap, const struct policy *policy, const ui
     attempt_report_broken(t);
     if (n_vms == 1)
         attempt_add_alternatives(t, vms[0], &plan);
+    plan.n_candidates = t->first.n;
     plan.faults = t->p.faults;
     plan.n_faults = (uint32_t)t->p.n_faults;
     plan.stats = t->p.stats;

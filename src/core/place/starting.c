@@ -43,7 +43,7 @@ static void start(struct snapshot *s, const struct pending *p, struct arena *a)
     struct vm *v = &s->vms[p->vm];
     struct host *h = &s->hosts[p->to];
 
-    starting_assume_all(v, h->is.cores > 0 ? h->is.total[RES_CPU] / h->is.cores : 0);
+    starting_assume_all(v, host_core_mhz(h));
     v->host = p->to;
     list_vm(h, p->vm, a);
     h->is.mem_free_mb -= v->is.consumed_mb + v->is.overhead_mb; /* UNKNOWN stays UNKNOWN */
@@ -65,4 +65,28 @@ const struct snapshot *starting_counted(const struct snapshot *snap, struct aren
         start(ret, &snap->pending[i], a);
     }
     return ret ? ret : snap;
+}
+
+/* Adds what the VM will take of the host. */
+static void add_arrival(const struct snapshot *s, uint32_t vm, uint32_t to, double *const ret[RES_COUNT])
+{
+    struct vm v = s->vms[vm];
+
+    if (v.is.state != VM_ON)
+        starting_assume_all(&v, host_core_mhz(&s->hosts[to]));
+    else if (v.host == to)
+        return;
+    ret[RES_CPU][to] += v.is.demand[RES_CPU];
+    ret[RES_MEM][to] += v.is.consumed_mb + v.is.overhead_mb;
+}
+
+void starting_on_the_way(const struct snapshot *s, struct arena *a, double *ret[RES_COUNT])
+{
+    for (int r = 0; r < RES_COUNT; r++)
+        ret[r] = arena_array(a, double, s->n_hosts);
+    for (uint32_t i = 0; i < s->n_migrations; i++)
+        add_arrival(s, s->migrations[i].vm, s->migrations[i].to, ret);
+    for (uint32_t i = 0; i < s->n_pending; i++)
+        if (s->pending[i].to != IX_NONE)
+            add_arrival(s, s->pending[i].vm, s->pending[i].to, ret);
 }

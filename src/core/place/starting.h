@@ -17,4 +17,9 @@ void starting_assume_all(struct vm *v, double core_mhz);
  * snapshot itself if there are none. pending[] stays. */
 const struct snapshot *starting_counted(const struct snapshot *snap, struct arena *a);
 
+/* What has been decided and has not arrived, by host, in the arena: VMs that are to start, with all they can
+ * use, and VMs that are to come or are coming from another host, with their demand of CPU and the memory that
+ * they consume. */
+void starting_on_the_way(const struct snapshot *s, struct arena *a, double *ret[RES_COUNT]);
+
 #endif

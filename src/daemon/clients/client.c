@@ -9,7 +9,7 @@ static const struct {
     unsigned all, of_user;
     const char *doing;
 } stays[client_stay_count] = {
-    [CLIENT_STAY_RESULT] = {32, 16, "wait for a pass or a placement"},
+    [CLIENT_STAY_RESULT] = {136, 120, "wait for a pass or a placement"},
     [CLIENT_STAY_DECISION] = {8, 4, "wait for a decision"},
     [CLIENT_STAY_EVENTS] = {64, 32, "follow events"},
 };

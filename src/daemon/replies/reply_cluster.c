@@ -6,6 +6,7 @@
 #include "base/wake_method.h"
 #include "core/demand/demand.h"
 #include "core/divvy/divvy.h"
+#include "core/place/starting.h"
 #include "engine/look.h"
 
 #include <stdlib.h>
@@ -57,15 +58,18 @@ static uint32_t *by_name(const struct snapshot *s, uint32_t n, name_fn name, str
     return list;
 }
 
-/* Each VM's capped demand and entitlement, and what it was delivered (of VMs alone); all by index. */
+/* Each VM's capped demand and entitlement, and what it was delivered (of VMs alone); what hosts are to get;
+ * all by index. */
 struct shares_of {
     double *demand[RES_COUNT];
     double *entitlement[RES_COUNT];
     double *delivered[RES_COUNT];
+    double *pending[RES_COUNT];
 };
 
 static void divide(const struct snapshot *s, struct arena *a, struct shares_of *ret)
 {
+    starting_on_the_way(s, a, ret->pending);
     for (int r = 0; r < RES_COUNT; r++) {
         ret->demand[r] = arena_array(a, double, s->n_vms);
         ret->entitlement[r] = arena_array(a, double, s->n_vms);
@@ -174,6 +178,7 @@ static void put_host(struct json_writer *w, const struct engine *e, const struct
         jw_figure(w, "demand", demand);
         jw_figure(w, "entitlement", entitled);
         jw_figure(w, "load", h->capacity[r] > 0 ? entitled / h->capacity[r] : UNKNOWN);
+        jw_figure(w, "pending", shares->pending[r][h - engine_snapshot(e)->hosts]);
         jw_end(w);
     }
     jw_end(w);

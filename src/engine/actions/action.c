@@ -263,6 +263,7 @@ static void remember_end(struct engine *e, struct action *x, instant_s now)
 void action_enter(struct engine *e, struct action *x, enum action_state state, const char *why, instant_s now)
 {
     const bool copied = x->r.kind == ACTION_MIGRATE && action_under_way(x);
+    const bool held = action_committed(x);
     char *text = (char *)(uintptr_t)x->r.why;
 
     xstrset(&text, why);
@@ -279,6 +280,7 @@ void action_enter(struct engine *e, struct action *x, enum action_state state, c
         x->r.started = now;
     if (action_ended(x)) {
         x->r.ended = now;
+        e->actions->released += held;
         remember_end(e, x, now);
     }
     events_publish(e, &(struct event){.kind = EVENT_ACTION,

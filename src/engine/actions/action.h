@@ -68,8 +68,9 @@ struct actions {
     struct action_list unstored; /* those that are dirty */
     struct slot_usage usage;
     struct action_queue queue;
-    int64_t power_changes;                                  /* hosts that are put to standby or woken now; see
-                                                               power_preconditions_count_changes() */
+    uint64_t released;     /* actions so far that held resources of hosts, and have ended */
+    int64_t power_changes; /* hosts that are put to standby or woken now; see
+                              power_preconditions_count_changes() */
     struct idmap vm_backoff, wake_backoff, standby_backoff; /* id -> struct backoff */
 };
 

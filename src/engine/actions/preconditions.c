@@ -268,6 +268,22 @@ static instant_s held_up_until(const struct engine *e, const struct action *x, i
     return until;
 }
 
+/* Whether it is of a plan to power VMs on, or of a migration that a person asked for, of which nothing has
+ * begun. */
+static bool is_held(const struct engine *e, const struct action *x)
+{
+    bool asked_for = false;
+    bool begun = false;
+
+    for (size_t i = 0; i < e->actions->n; i++) {
+        const struct action_record *r = &e->actions->list[i]->r;
+
+        asked_for |= r->pass == x->r.pass && (r->kind == ACTION_PLACE || r->reason == REASON_ASKED);
+        begun |= r->pass == x->r.pass && r->started != 0;
+    }
+    return asked_for && !begun;
+}
+
 /* A plan is made from one moment, and holds for a while only. (Nothing is approved that is old already.) What
  * has to be done anyway holds longer: a host with many VMs is not emptied within two intervals, and
  * its approval stays valid. One from the future tells of a clock that was set back between two
@@ -277,7 +293,10 @@ bool preconditions_plan_is_old(const struct engine *e, const struct action *x, i
     instant_s limit =
         source_poll_stale_after_s(e) * (x->r.priority == PRIORITY_MANDATORY ? MANDATORY_HOLDS : 1);
     instant_s age = now - (x->r.approved > x->r.seen ? x->r.approved : x->r.seen);
+    instant_s hold = e->settings.lock_hold_s;
 
+    if (hold > 0 && hold < limit && age > hold && is_held(e, x))
+        limit = hold;
     if ((age >= -CLOCK_SLACK_S && age <= limit) || (age > limit && now - held_up_until(e, x, now) <= limit))
         return false;
     if (age < 0)
