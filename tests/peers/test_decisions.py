@@ -306,6 +306,7 @@ def test_a_viewer_asks():
 
 # ---- crowds and hang-ups --------------------------------------------------------------------------------------------------------
 
+PLACES_OF_ONE = 120  # that one user has for requests that wait for an inventory (client.c)
 DECIDED_S = 1000  # the thread that decides yields to all else: on a busy machine a few decisions take minutes
 
 
@@ -454,7 +455,7 @@ def test_hang_up_while_a_placement_waits():
             s.close()
             return full
 
-        waiting += [ask() for _ in range(16)]
+        waiting += [ask() for _ in range(PLACES_OF_ONE)]
         wait_for("as many wait as may", is_full)
         for refused in [s for s in waiting if s in select.select(waiting, [], [], 0)[0]]:
             waiting.remove(refused)

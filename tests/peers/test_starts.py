@@ -9,24 +9,25 @@ import time
 from daemon import Daemon, main, wait_for
 
 HOSTS, PLACES, CLIENTS = 6, 10, 100
+FEW = 16  # clients of one host: decided long before its VMs have started, 5 s later, also on a busy machine
 VM_MB = 4096
 EAGER = {"interval_s": 5, "automation": "manual"}
 
 
-def cluster(path):
+def cluster(path, n):
     """Hosts for ten VMs each; all VMs are off, and registered on all hosts in turn."""
     hosts = [{"id": f"h{i}", "name": f"h{i}", "state": "on", "cpu_mhz": 200000, "cores": 80, "mem_mb": VM_MB * PLACES + 3000,
-              "reserved_mem_mb": 0} for i in range(HOSTS)]
-    vms = [{"id": f"vm{i:03d}", "name": f"vm{i:03d}", "host": f"h{i % HOSTS}", "state": "off", "vcpus": 2, "mem_mb": VM_MB,
+              "reserved_mem_mb": 0} for i in range(n)]
+    vms = [{"id": f"vm{i:03d}", "name": f"vm{i:03d}", "host": f"h{i % n}", "state": "off", "vcpus": 2, "mem_mb": VM_MB,
             "mem": {"reservation": VM_MB}}
            for i in range(CLIENTS)]
     path.write_text(json.dumps({"format": "ballast-snapshot/1", "cluster": "test", "time": "2026-01-01T00:00:00Z", "hosts": hosts, "vms": vms}))
 
 
-def begin(d, speed, **settings):
+def begin(d, hosts, **settings):
     path = d.folder / "cluster.json"
-    cluster(path)
-    d.write(source={"kind": "sim", "speed": speed, "file": str(path)}, **settings)
+    cluster(path, hosts)
+    d.write(source={"kind": "sim", "speed": 1, "file": str(path)}, **settings)
     d.start()
     wait_for("a pass", lambda: d.status()["pass"])
 
@@ -56,7 +57,7 @@ def running(d):
 
 def test_a_hundred_starts():
     with Daemon({"kind": "sim"}, **EAGER) as d:
-        begin(d, 1)
+        begin(d, HOSTS)
         over, looks, seen, stop = [], [0], [0], threading.Event()
 
         def watch():
@@ -95,17 +96,14 @@ def test_a_hundred_starts():
 def test_nobody_waits_for_ever():
     """While what was decided is on its way, whoever has waited for lock_wait_s is told who holds the room."""
     with Daemon({"kind": "sim"}, **EAGER) as d:
-        begin(d, 1, placement={"lock_wait_s": 2})
-        answers = ask_all(d)
+        begin(d, 1, placement={"lock_wait_s": 3})
+        answers = ask_all(d, FEW)
         refused = [a for a in answers if not a["ok"]]
-        assert len(answers) - len(refused) == HOSTS * PLACES, refused[:3]
+        assert len(answers) - len(refused) == PLACES, refused[:3]
         for a in refused:
-            assert a["code"] == 1 and "placement.lock_wait_s (2 s): " in a["error"], a
-            if "the requests before it took all the time" in a["error"]:
-                continue  # on a busy machine
-            assert "(2 s): action " in a["error"] and "hold the room" in a["error"], a
+            assert a["code"] == 1 and "placement.lock_wait_s (3 s): action " in a["error"] and "hold the room" in a["error"], a
             assert "approved by root (uid " in a["error"] or os.geteuid() != 0, a
-        wait_for("all run", lambda: len(running(d)) == HOSTS * PLACES)
+        wait_for("all run", lambda: len(running(d)) == PLACES)
         d.stop()
 
 
