@@ -214,6 +214,16 @@ def test_O10_network():
         expect(f'Network {nics} {display}', refused('Network', hosts, vm('v', nics=nics), cluster={'display_network': display} if display else {}), wanted)
 
 
+def test_O10_each_host_of_its_own():
+    """More classes of hosts than a hint has texts: each host has a network that no other has. Few or many of them are refused."""
+    n = 1100
+    hosts = [host(f'h{i:04}', networks=[f'own-{i}', *(['most'] if i >= 20 else ['few'])]) for i in range(n)]
+    others = [vm(f'x{i}', nics=[{'network': f'own-{i}'}]) for i in range(n)]
+    names = [h['id'] for h in hosts]
+    for network, wanted in (('most', names[:20]), ('few', names[20:])):
+        expect(f'Network {network}', refused('Network', hosts, vm('v', nics=[{'network': network}]), others), wanted)
+
+
 def group(name, members=(), on=(), /, priority=1, **rules):
     return {'id': name, 'priority': priority, 'vms': [{'id': v} for v in members], 'hosts': [{'id': h} for h in on],
             **{f'{kind}_rule': {'enabled': True, 'positive': '+' in how, 'enforcing': '!' in how} for kind, how in rules.items()}}

@@ -1,5 +1,6 @@
 /* classes.c: makes expressions of conditions (predicates.c). Hosts with the same answers for all VMs are one
- * class of it. So a filter is: the host's class is among those that the VM's hint lists. */
+ * class of it. So a filter is: the host's class is among those that the VM's hint lists, or not among those
+ * that it bars. */
 #include "base/cleanup.h"
 #include "dialect/ovirt/internal.h"
 
@@ -26,19 +27,16 @@ static uint32_t find_classes(const struct compiler *m, char *const *answers, uin
     return n;
 }
 
-/* The classes that pass; NULL: all. */
-static json_t *list_classes(char *const *answers, const uint32_t *first, uint32_t n, uint32_t vm,
+/* The classes with that answer. */
+static json_t *list_classes(char *const *answers, const uint32_t *first, uint32_t n, uint32_t vm, char answer,
                             struct arena *a)
 {
     json_t *ret = json_array();
 
     for (uint32_t i = 0; i < n; i++)
-        if (answers[first[i]][vm] == '1')
+        if (answers[first[i]][vm] == answer)
             (void)json_array_append_new(ret, json_string(arena_printf(a, "%u", i)));
-    if (json_array_size(ret) < n)
-        return ret;
-    json_decref(ret);
-    return NULL;
+    return ret;
 }
 
 static char *const *ask(const struct compiler *m, size_t k)
@@ -67,11 +65,16 @@ static bool set_classes(struct compiler *m, size_t k)
     bool any = false;
 
     for (uint32_t i = 0; i < c->vms.n; i++) {
-        json_t *list = list_classes(answers, first, n_classes, i, c->a);
+        json_t *refuse = list_classes(answers, first, n_classes, i, '0', c->a);
+        const size_t n = json_array_size(refuse);
 
-        if (list)
-            (void)json_object_set_new(m->hints[i], arena_printf(c->a, "%s keeps", name), list);
-        any = any || list;
+        any = any || n > 0;
+        if (n > n_classes / 2) /* the shorter list: a hint has no more than ATTRIBUTE_TEXTS_MAX texts */
+            (void)json_object_set_new(m->hints[i], arena_printf(c->a, "%s keeps", name),
+                                      list_classes(answers, first, n_classes, i, '1', c->a));
+        else if (n > 0)
+            (void)json_object_set(m->hints[i], arena_printf(c->a, "%s bars", name), refuse);
+        json_decref(refuse);
     }
     for (uint32_t h = 0; any && h < c->hosts.n; h++)
         (void)json_object_set_new(m->attributes[h], name, json_string(arena_printf(c->a, "%u", of_host[h])));
@@ -92,7 +95,9 @@ json_t *classes_expression(struct compiler *m, const char *name)
     if (!json_is_true(known))
         return NULL;
     return stages_expression(m,
-                             "['or', ['not', ['given', '$vm.hints.%s keeps']], ['in', "
-                             "'$host.attributes.%s', '$vm.hints.%s keeps']]",
-                             name, name, name);
+                             "['and', ['or', ['not', ['given', '$vm.hints.%s keeps']], ['in', "
+                             "'$host.attributes.%s', '$vm.hints.%s keeps']], ['or', ['not', ['given', "
+                             "'$vm.hints.%s bars']], ['not', ['in', '$host.attributes.%s', "
+                             "'$vm.hints.%s bars']]]]",
+                             name, name, name, name, name, name);
 }
