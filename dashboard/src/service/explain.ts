@@ -92,6 +92,7 @@ const CHECKS: Record<string, string> = {
   no_gain: 'Would not lower the imbalance',
   fit_bucket: 'A bucket of the VM’s pipeline ranks the host below the VM’s own',
   fit_score: 'Would gain too little for the lower score of the host',
+  policy: 'No rule of the VM’s pipeline moves the VM there',
   min_goodness: 'Would lower the imbalance too little',
   cost_benefit: 'Would gain too little for its cost',
   no_space: 'No further moves make room',
