@@ -2,14 +2,14 @@
 """Counts the results in meson's logs; the last line is "N passed, N failed, N skipped".
 
 summary.py [--passed N] [--failed WHAT]… LOG.json…
-summary.py --again LOG.json      only names the failed tests that are to run once more, alone
+summary.py --again LOG.json      only names the failed tests: they run once more, alone
 summary.py --left LOG.json       only names the tests of standard input (meson test --list) that have not passed in it
 
 A test that reports its parts (the Test Anything Protocol: an area of scenarios) counts once for each part. A skipped test of
 suite peers (the real peer is not installed) is a failure if CI=true. Exit code 0 when none failed.
 
-A test that waits for other programs may fail because the machine is busy: it runs once more, alone. If it passes then, it counts as
-passed, and a line "AGAIN" names it: such a line is a defect of the test or a race in the product.
+A test may fail because the machine is busy: it runs once more, alone. If it passes then, it counts as passed, and a line "AGAIN" names it: such
+a line is a defect of the test or a race in the product.
 """
 import argparse
 import json
@@ -42,16 +42,12 @@ def last_words(test):
     return lines[-1].strip() if lines else 'it does not say why'
 
 
-WAITING = {'peers', 'readme', 'pages'}  # suites whose tests wait for other programs
-
-
 def suites(name):
     return set(name.split(' / ')[0].split(':')[-1].split('+'))
 
 
 def to_run_again(log):
-    failed = [t['name'] for t in read_log(log) if t['result'] not in ('OK', 'EXPECTEDFAIL', 'SKIP')]
-    return [name.split(' / ')[-1] for name in failed if suites(name) & WAITING]
+    return [t['name'].split(' / ')[-1] for t in read_log(log) if t['result'] not in ('OK', 'EXPECTEDFAIL', 'SKIP')]
 
 
 def left(log, listed):
