@@ -409,6 +409,8 @@
     X(VARIABLE_VM_VCPUS, "$vm.vcpus", "number")                                                              \
     X(VARIABLE_VM_MEM_MB, "$vm.mem_mb", "number: its configured memory")                                     \
     X(VARIABLE_VM_CPU_MHZ, "$vm.cpu_mhz", "number: the CPU that it demands now, of all vCPUs together")      \
+    X(VARIABLE_VM_HOST, "$vm.host",                                                                          \
+      "text: the id of the host on which it ran as the pass began; absent of a VM that is off")              \
     X(VARIABLE_VM_KIND, "$vm.kind", "text")                                                                  \
     X(VARIABLE_VM_FOLDER, "$vm.folder", "text")                                                              \
     X(VARIABLE_VM_OWNER, "$vm.owner", "text")                                                                \

@@ -91,7 +91,7 @@ static const unsigned variable_types[expression_variable_count] = {
     [VARIABLE_VM_IMAGE] = ANY,          [VARIABLE_VM_HINT] = ANY,
     [VARIABLE_ANSWER] = TRUTH | NUMBER, [VARIABLE_ANSWER_MULTIPLIER] = NUMBER,
     [VARIABLE_GROUP_ID] = TEXT,         [VARIABLE_GROUP_NAME] = TEXT,
-    [VARIABLE_GROUP_META] = TEXT,
+    [VARIABLE_GROUP_META] = TEXT,       [VARIABLE_VM_HOST] = TEXT,
 };
 
 /* The expression that is being read. */

@@ -255,7 +255,7 @@ static void number_vms(struct counting *c, struct counted_rows *t)
     t->row_of = arena_array(c->a, uint32_t, fit->snap->n_vms);
     for (uint32_t vm = 0; vm < fit->snap->n_vms; vm++) {
         for (uint32_t i = 0; i < t->n_reads; i++)
-            row[i] = expression_vm_value(&fit->snap->vms[vm], fit->columns[OWNER_VM].items[t->reads[i]]);
+            row[i] = expression_vm_value(fit->snap, vm, fit->columns[OWNER_VM].items[t->reads[i]]);
         t->row_of[vm] = fit_rows_number(&t->rows, row, t->n_reads, c->a);
     }
     t->shares = arena_array(c->a, struct row_shares, t->rows.n);

@@ -15,7 +15,8 @@ enum expression_owner expression_owner_of(enum expression_variable variable);
 
 /* The value of a variable node, by the facts of its owner. Absent: the source does not know it. */
 struct value expression_host_value(const struct host *h, const struct expression_node *variable);
-struct value expression_vm_value(const struct vm *v, const struct expression_node *variable);
+struct value expression_vm_value(const struct snapshot *s, uint32_t vm,
+                                 const struct expression_node *variable);
 struct value expression_group_value(const struct host_group *g, const struct expression_node *variable);
 
 /* What the external unit says of the VM; NULL: nothing. */

@@ -201,8 +201,7 @@ struct value fit_rule_value(const struct fit *fit, enum fit_part part, uint32_t 
         return (struct value){.type = VALUE_ABSENT};
     for (uint32_t i = 0; i < x->n_reads[OWNER_VM]; i++) {
         uint32_t column = x->reads[OWNER_VM][i];
-        fit->rule_row[column] =
-            expression_vm_value(&fit->snap->vms[vm], fit->columns[OWNER_VM].items[column]);
+        fit->rule_row[column] = expression_vm_value(fit->snap, vm, fit->columns[OWNER_VM].items[column]);
     }
     scope.live = live;
     scope.vm_ix = vm;
@@ -373,7 +372,7 @@ static void classify(struct compiler *c)
 
         row[0] = (struct value){.type = VALUE_NUMBER, .number = pipeline};
         for (uint32_t k = 0; k < read->n; k++)
-            row[k + 1] = expression_vm_value(&s->vms[i], columns[read->items[k]]);
+            row[k + 1] = expression_vm_value(s, i, columns[read->items[k]]);
         fit->class_of[i] = fit_rows_number(&c->classes, row, read->n + 1, c->a);
         if (fit->class_of[i] == fit->n_classes)
             add_class(c, &s->pipelines[pipeline],

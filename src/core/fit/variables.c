@@ -107,8 +107,10 @@ static struct value answer_value(const struct vm *v, const char *unit)
     return x && answer_counts(x) ? number_value(x->ix) : absent;
 }
 
-struct value expression_vm_value(const struct vm *v, const struct expression_node *variable)
+struct value expression_vm_value(const struct snapshot *s, uint32_t vm,
+                                 const struct expression_node *variable)
 {
+    const struct vm *v = &s->vms[vm];
     const struct vm_facts *f = &v->is;
 
     switch ((int)variable->variable) { /* the others are not a VM's */
@@ -122,6 +124,8 @@ struct value expression_vm_value(const struct vm *v, const struct expression_nod
         return number_value(f->mem_mb);
     case VARIABLE_VM_CPU_MHZ:
         return number_value(f->demand[RES_CPU]);
+    case VARIABLE_VM_HOST:
+        return f->state == VM_ON && v->host != IX_NONE ? text_value(s->hosts[v->host].is.id) : absent;
     case VARIABLE_VM_KIND:
         return text_value(vm_kind_name(f->kind));
     case VARIABLE_VM_FOLDER:
