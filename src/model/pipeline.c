@@ -8,7 +8,7 @@
 
 struct seen_pipeline pipeline_copy(const struct seen_pipeline *p, struct arena *a)
 {
-    struct seen_pipeline copy = {.origin = p->origin};
+    struct seen_pipeline copy = *p; /* with what is given, for which no field is */
 
     for (size_t i = 0; i < snapshot_fields_pipeline.n; i++)
         field_copy(&snapshot_fields_pipeline.fields[i], p, &copy, a);
