@@ -2,6 +2,7 @@
 #include "config/sections.h"
 
 #include "config/selector.h"
+#include "dialect/ovirt/ovirt.h"
 #include "model/inventory_check.h"
 #include "model/snapshot_fields.h"
 
@@ -99,6 +100,9 @@ static bool has_unit(const struct config *c, const char *name)
 #define KEY(key, member, type, ...) FIELD_AT(key, struct overlay_pipeline, member, type, __VA_ARGS__)
 static const struct field pipeline_keys[] = {
     KEY("vms", vms, FIELD_OWN, .read = config_read_vms, .meaning = "the VMs that are placed by it"),
+    {.name = OVIRT_POLICY_KEY,
+     .type = FIELD_SKIPPED,
+     .meaning = "in place of stages and balance: a scheduling policy of oVirt, its name or all of it"},
     KEY("stages", is.stages, FIELD_ROWS, .inner = &snapshot_fields_stage, .size = sizeof(struct stage_facts),
         .max = STAGES_MAX, .flags = FIELD_REQUIRED,
         .meaning = "the stages, in the order in which they are asked"),
@@ -145,6 +149,8 @@ int config_read_pipeline(const struct section *s, const struct node *n, void *at
     struct overlay_pipeline *ret = at;
     int e = check_key(&s->reader, n, "pipelines");
 
+    if (e == 0)
+        e = ovirt_expand(&s->reader, n, s->config->policy.mem_overcommit, &n);
     if (e < 0 || (e = reader_object(&s->reader, n, &pipeline_schema, ret)) < 0)
         return e;
     ret->name = ret->is.name = n->key;

@@ -26,8 +26,10 @@ BESIDE = {'rules.*': {'kind': 'affinity', 'vms': 'a'}, 'groups.*': {'kind': 'rac
           'power.hosts.*': {'ipmi': '{address: 10.0.0.1}', 'redfish': '{url: "https://10.0.0.1"}', 'wol': '{mac: "02:00:00:00:00:01"}'}}
 # What the files hold that examples name; the others: any text
 HOLD = {'oncall.secret': 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'secureon': '00:11:22:33:44:55'}
+INSTEAD = (('url', 'command'), ('stages', 'scheduling_policy'))  # what does not stand beside each other
 WRONG = ('{a: {b: 1}}', '[[1]]', '[]', '"?"', '-1')  # a value of nearly every type is wrong in one of these ways
-FREE = re.compile(r'\.(meta|flavor|attributes|quantities)\.\*$|roles\.(users|groups)$|^source\.kind$')  # any value will do, or all else depends on it
+# Any value will do, or all else depends on it, or the line is that of the whole.
+FREE = re.compile(r'\.(meta|flavor|attributes|quantities)\.\*$|roles\.(users|groups)$|^source\.kind$|^pipelines\.\*\.scheduling_policy\.')
 
 
 def literal(value):
@@ -53,7 +55,7 @@ def section_of(path, value, kind):
             if is_list or not isinstance(at.get(key), dict):
                 at[key] = [] if is_list else {}
             if not is_list:
-                at[key].update({k: v for k, v in BESIDE.get(upper, {}).items() if k not in at[key] and not (k == 'url' and below == ['command'])})
+                at[key].update({k: v for k, v in BESIDE.get(upper, {}).items() if k not in at[key] and (k, below[0]) not in INSTEAD})
         at = at[key] if below else at
     return file
 

@@ -246,3 +246,74 @@ bool affinity_refuses(const struct cloud *c, uint32_t vm, uint32_t host)
     }
     return false;
 }
+
+/* ---- enforcement ---- */
+
+static json_t *ids_marked(const bool *marked, uint32_t n,
+                          const char *(*id_of)(const struct cloud *, uint32_t), const struct cloud *c)
+{
+    json_t *ret = json_array();
+
+    for (uint32_t i = 0; i < n; i++)
+        if (marked[i])
+            (void)json_array_append_new(ret, json_string(id_of(c, i)));
+    return ret;
+}
+
+static const char *vm_id(const struct cloud *c, uint32_t ix)
+{
+    return VM(c, ix)->id;
+}
+
+static const char *host_id(const struct cloud *c, uint32_t ix)
+{
+    return HOST(c, ix)->id;
+}
+
+/* Whether a VM's policy has the filter. */
+static bool is_filtered(const struct cloud *c, const bool *vms, const char *filter)
+{
+    uint32_t i = 0;
+
+    while (i < c->vms.n && !vms[i])
+        i++;
+    if (i == c->vms.n)
+        return false;
+    const struct objects *filters = &CLUSTER(c, VM(c, i)->cluster)->policy->filters;
+
+    for (uint32_t k = 0; k < filters->n; k++) {
+        const struct unit *u = units_find(((const struct unit_use *)filters->items)[k].id, UNIT_FILTER);
+        if (u && strcmp(u->name, filter) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void add_rule(json_t *rules, const struct affinity_group *g, const char *what, const char *kind,
+                     json_t *vms, json_t *hosts, size_t least)
+{
+    if (json_array_size(vms) >= least && (!hosts || json_array_size(hosts) > 0))
+        (void)json_array_append_new(rules,
+                                    json_pack("{s: s+, s: s, s: b, s: O, s: O*}", "id", g->id, what, "kind",
+                                              kind, "mandatory", true, "vms", vms, "hosts", hosts));
+    json_decref(vms);
+    json_decref(hosts);
+}
+
+json_t *affinity_rules(const struct cloud *c)
+{
+    json_t *ret = json_array();
+
+    for (uint32_t i = 0; i < c->groups.n; i++) {
+        const struct affinity_group *g = GROUP(c, i);
+
+        if (g->vms_enabled && g->vms_enforcing && is_filtered(c, g->has_vm, "VmAffinityGroups"))
+            add_rule(ret, g, " (VMs)", g->vms_positive ? "vm-vm-affine" : "vm-vm-anti-affine",
+                     ids_marked(g->has_vm, c->vms.n, vm_id, c), NULL, 2);
+        if (g->hosts_enabled && g->hosts_enforcing && is_filtered(c, g->has_vm, "VmToHostsAffinityGroups"))
+            add_rule(ret, g, " (hosts)", g->hosts_positive ? "vm-host-affine" : "vm-host-anti-affine",
+                     ids_marked(g->has_vm, c->vms.n, vm_id, c),
+                     ids_marked(g->has_host, c->hosts.n, host_id, c), 1);
+    }
+    return ret;
+}

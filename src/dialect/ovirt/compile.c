@@ -24,7 +24,7 @@ static json_t *host_of(const struct compiler *m, uint32_t ix)
 {
     const struct host *h = HOST(m->c, ix);
     double cores = h->cpus >= 1 ? h->cpus : 1;
-    bool maintained = strcmp(h->status, "maintenance") == 0;
+    bool maintained = strcmp(h->status, "maintenance") == 0 && h->taken.vms + h->coming.vms == 0;
 
     return json_pack("{s: s, s: s, s: s, s: f, s: f, s: f, s: {}, s: O}", "id", h->id, "name", h->name,
                      "state",
@@ -91,14 +91,15 @@ static int add_pipelines(struct compiler *m, json_t *pipelines)
         m->cluster = CLUSTER(m->c, i / 2);
         m->runs = i % 2;
         m->stages = json_array();
-        stages_add_counts(m);
-        stages_add_filters(m);
-        stages_add_weights(m);
+        stages_add_all(m);
         size_t n = json_array_size(m->stages);
 
-        (void)json_array_append_new(
-            pipelines,
-            json_pack("{s: s, s: o}", "name", pipeline_of(m, i / 2, m->runs), "stages", m->stages));
+        json_t *pipeline =
+            json_pack("{s: s, s: o}", "name", pipeline_of(m, i / 2, m->runs), "stages", m->stages);
+
+        if (m->runs)
+            (void)json_object_set_new(pipeline, "balance", balances_common(m));
+        (void)json_array_append_new(pipelines, pipeline);
         if (n > STAGES_MAX)
             return err_set(m->c->err, -EINVAL,
                            "/clusters/%u: %zu stages, of which %u are for affinity groups with common VMs; "
@@ -137,10 +138,10 @@ static json_t *compile(struct compiler *m)
 
     add_objects(m, hosts, vms, groups, migrations);
     json_t *ret =
-        json_pack("{s: s, s: s, s: s, s: {s: i}, s: o, s: o, s: o, s: o, s: o}", "format", FORMAT, "cluster",
-                  c->name ? c->name : "ovirt", "time", c->time ? c->time : "1970-01-01T00:00:00Z", "policy",
-                  "mem_overcommit", OVERCOMMIT_MOST, "hosts", hosts, "vms", vms, "groups", groups,
-                  "migrations", migrations, "pipelines", pipelines);
+        json_pack("{s: s, s: s, s: s, s: {s: i}, s: o, s: o, s: o, s: o, s: o, s: o}", "format", FORMAT,
+                  "cluster", c->name ? c->name : "ovirt", "time", c->time ? c->time : "1970-01-01T00:00:00Z",
+                  "policy", "mem_overcommit", OVERCOMMIT_MOST, "hosts", hosts, "vms", vms, "groups", groups,
+                  "migrations", migrations, "rules", affinity_rules(c), "pipelines", pipelines);
 
     if (e == 0)
         return ret;

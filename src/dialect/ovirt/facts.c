@@ -84,9 +84,11 @@ static void find_cpus(const struct cloud *c, struct host *h)
     }
     double shared = h->per_cpu ? h->cpu_units.n - h->exclusive - h->coming.exclusive : h->cpus;
 
-    h->load = load > 0 ? load : (h->cpu_user + h->cpu_system) * h->cpus;
-    if (is(h->spm, "spm"))
-        h->load += c->settings.spm_vcpus * c->settings.vcpu_percent;
+    double spm = is(h->spm, "spm") ? c->settings.spm_vcpus * c->settings.vcpu_percent : 0;
+
+    h->plain_cpus = isnan(h->threads) ? UNKNOWN : h->sockets * h->cores;
+    h->load = (load > 0 ? load : (h->cpu_user + h->cpu_system) * h->cpus) + spm;
+    h->plain_load = (load > 0 ? load : (h->cpu_user + h->cpu_system) * h->plain_cpus) + spm;
     h->eff = shared > 0 ? ceil(h->load / shared) : UNKNOWN;
 }
 
@@ -122,6 +124,8 @@ static void add_vm(const struct cloud *c, const struct vm *v)
         if (at[i] == NONE)
             continue;
         struct host *h = HOST(c, at[i]);
+
+        h->in_motion = h->in_motion || i == 1 || is(v->status, "migrating");
         take(v, i == 0 ? &h->taken : &h->coming);
         if (i == 1)
             take_nodes(v, h);

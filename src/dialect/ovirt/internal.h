@@ -11,6 +11,7 @@
 #include <ballast/facts.h>
 #include <ballast/field.h>
 
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 #define NONE UINT32_MAX
 #define CPUS_MAX 4096 /* of a host */
 
@@ -82,10 +83,12 @@ struct host {
     uint32_t cluster;
     double cpus, exclusive, load, eff; /* effective CPUs; those held exclusively; L, without pending load */
     bool per_cpu;                      /* the load of each CPU is known */
+    double plain_cpus, plain_load;     /* cpus and load where a thread is no CPU, whatever the cluster says */
     struct taken {
         double takes, overhead, load, exclusive, vms, ha;
     } taken, coming;   /* by the VMs that run there; by those that are pending */
     double largest_vm; /* vCPUs of the largest VM there that shares CPUs */
+    bool in_motion;    /* a VM is on its way there, or off it */
 };
 
 struct nic {
@@ -177,7 +180,8 @@ int policies_check_properties(const struct cloud *c, const struct policy *p, con
 /* Whether hosts are ranked by each unit; else weights times factors are added up. */
 bool policies_ranks(const struct policy *p);
 
-/* The value that the cluster's policy has; `otherwise` where it has none. */
+/* The value that the cluster's policy has; NULL, or `otherwise`, where it has none. */
+const char *policies_value(const struct cluster *cl, const char *name);
 double policies_number(const struct cluster *cl, const char *name, double otherwise);
 
 const struct external_unit *policies_external(const struct cloud *c, const char *id);
@@ -202,6 +206,7 @@ bool units_named(const char *name, enum unit_type type); /* whether one is */
  * it is the weight. */
 struct compiler;
 json_t *units_expression(struct compiler *m, const struct unit *u, bool *ret_ranks);
+json_t *units_text(struct compiler *m, const char *text); /* a text with parts, such as theirs */
 
 /* ---- predicates.c, classes.c: conditions that moves do not change ---- */
 
@@ -231,6 +236,8 @@ struct compiler {
     struct cloud *c;
     const struct cluster *cluster; /* whose pipeline */
     bool runs;                     /* it is for VMs that run, else for those that start */
+    bool of_source;                /* for VMs of any source, that run or start; no cloud of oVirt is there */
+    double mem_overcommit;         /* of the source */
     json_t **attributes, **hints;  /* by host, by VM */
     json_t *known;                 /* predicates that were asked for, by name */
     json_t *stages;
@@ -249,13 +256,19 @@ json_t *stages_expression(const struct compiler *m, const char *format, ...)
 void stages_set(json_t *of, const char *name, double number); /* unless it is UNKNOWN */
 void stages_set_facts(struct compiler *m);                    /* attributes and hints that stages read */
 void stages_add(struct compiler *m, const char *name, const char *kind, json_t *expression);
-void stages_add_counts(struct compiler *m);
-void stages_add_filters(struct compiler *m);
-void stages_add_weights(struct compiler *m);
+void stages_add_all(struct compiler *m); /* of the cluster's policy */
+
+/* balances.c: the stages of the unit of balance; what its rules have in common */
+void balances_add(struct compiler *m, const struct unit *u);
+json_t *balances_common(struct compiler *m);
+
+/* sources.c: what a part, or the fact "@load", "#guests" or "%home", is on a source; NULL: as in a cloud */
+const char *sources_fact(const char *name, size_t n);
 
 /* affinity.c */
 void affinity_find(struct compiler *m); /* colours, hints */
 void affinity_add_counts(struct compiler *m);
+json_t *affinity_rules(const struct cloud *c); /* hard groups as rules, which correct what breaks them */
 bool affinity_refuses(const struct cloud *c, uint32_t vm, uint32_t host); /* a hard group of hosts */
 
 #endif

@@ -5,6 +5,8 @@
 #ifndef BALLAST_DIALECT_OVIRT_OVIRT_H
 #define BALLAST_DIALECT_OVIRT_OVIRT_H
 
+#include "schema/reader.h"
+
 #include <ballast/arena.h>
 #include <ballast/err.h>
 
@@ -13,5 +15,14 @@
 /* The cloud as ballast-snapshot/1; the caller frees *ret. -EINVAL with "JSON-pointer: what is wrong, what was
  * expected". */
 int ovirt_compile(const json_t *cloud, struct arena *a, json_t **ret, struct err *err);
+
+/* An entry of `pipelines`, with stages and balance in place of its scheduling_policy; without that, *ret is
+ * the entry itself. The policy is the name or id of a built-in one, or an object in REST's words with
+ * clone_of, filters, weights and so on; `properties` may be a map, and an external unit of the configuration
+ * has its name as id. It becomes the pipeline of VMs of any source, which run or start. In the reader's
+ * arena. -EINVAL with the line. */
+#define OVIRT_POLICY_KEY "scheduling_policy"
+int ovirt_expand(const struct reader *r, const struct node *entry, double mem_overcommit,
+                 const struct node **ret);
 
 #endif

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 #define VALUE_BYTES_MAX 255
 
 #define F UNIT_FILTER
@@ -268,16 +267,23 @@ bool policies_ranks(const struct policy *p)
     return strcmp(p->selector, RANK_SELECTOR) == 0;
 }
 
-double policies_number(const struct cluster *cl, const char *name, double otherwise)
+const char *policies_value(const struct cluster *cl, const char *name)
 {
     const struct objects *const lists[] = {&cl->properties, &cl->policy->properties};
-    double ret;
 
     for (size_t k = 0; k < COUNT_OF(lists); k++)
         for (uint32_t i = 0; i < lists[k]->n; i++) {
             const struct property *p = &((const struct property *)lists[k]->items)[i];
-            if (strcmp(name_of(p->name), name) == 0 && number_parse(p->value, &ret))
-                return ret;
+            if (strcmp(name_of(p->name), name) == 0)
+                return p->value;
         }
-    return otherwise;
+    return NULL;
+}
+
+double policies_number(const struct cluster *cl, const char *name, double otherwise)
+{
+    const char *value = policies_value(cl, name);
+    double ret;
+
+    return value && number_parse(value, &ret) ? ret : otherwise;
 }

@@ -427,10 +427,10 @@ static int find_policies(struct cloud *c)
             if (strcmp(all[k].id, cl->policy_id) == 0 || strcmp(all[k].name, cl->policy_id) == 0)
                 cl->policy = &all[k];
         if (!cl->policy)
-            return err_set(
-                c->err, -EINVAL,
-                "/clusters/%u/scheduling_policy/id: no policy \"%.100s\", expected the id or name of one", i,
-                cl->policy_id);
+            return err_set(c->err, -EINVAL,
+                           "/clusters/%u/scheduling_policy/id: no policy \"%.100s\", expected the id or name "
+                           "of one, such as power_saving",
+                           i, cl->policy_id);
         e = policies_check_properties(
             c, cl->policy, &cl->properties,
             arena_printf(c->a, "/clusters/%u/custom_scheduling_policy_properties", i));

@@ -184,7 +184,9 @@ static void set_host(const struct compiler *m, uint32_t ix)
     stages_set(of, "shared base", h->per_cpu ? h->cpu_units.n - exclusive : h->cpus);
     stages_set(of, "per cpu", h->per_cpu);
     stages_set(of, "ha base", -h->coming.ha);
+    stages_set(of, "plain base", h->per_cpu ? h->cpu_units.n - exclusive : h->plain_cpus);
     stages_set(of, "load base", h->load - h->taken.load);
+    stages_set(of, "plain load base", h->plain_load - h->taken.load);
     stages_set(of, "load", h->eff);
     stages_set(of, "threshold minutes", h->threshold_s / S_OF_MINUTE);
     stages_set(of, "largest vm", h->largest_vm);
@@ -205,6 +207,7 @@ static void set_host(const struct compiler *m, uint32_t ix)
     set_text(of, "cluster", CLUSTER(c, h->cluster)->id);
     set_text(of, "name", h->name);
     set_true(of, "loopback", is_loopback(h->address));
+    set_true(of, "in motion", h->in_motion);
     set_text(of, "address", h->address);
     set_ids(of, "machine", &h->machines);
     set_ids(of, "hook", &h->hooks);
@@ -234,6 +237,8 @@ static void set_vm(const struct compiler *m, uint32_t ix)
     stages_set(of, "ha", v->ha && v->runs);
     set_text(of, "cluster", CLUSTER(m->c, v->cluster)->id);
     set_true(of, "paused", v->paused);
+    if (strcmp(v->status, "up") != 0 || (v->affinity && strcmp(v->affinity, "migratable") != 0))
+        (void)json_object_set_new(of, "migratable", json_false());
     set_true(of, "engine", v->engine);
     set_true(of, "pinned", v->affinity && strcmp(v->affinity, "pinned") == 0);
     set_true(of, "sized", v->dedicated || (v->type && strcmp(v->type, "high_performance") == 0));
@@ -281,17 +286,19 @@ void stages_set_facts(struct compiler *m)
         set_vm(m, i);
 }
 
-void stages_add_counts(struct compiler *m)
+static void add_counts(struct compiler *m)
 {
+    static const struct {
+        const char *fact, *text;
+    } counts[] = {{"#memory need", "'%takes'"}, {"#memory overhead", "'%overhead'"},
+                  {"#cpu load", "'%load'"},     {"#exclusive cpus", "'%exclusive'"},
+                  {"#vcpus", "'%vcpus'"},       {"#guests", "1"},
+                  {"#ha vms", "'%ha'"}};
     struct arena *a = m->c->a;
 
-    stages_add(m, "memory need", "count", json_string("$vm.hints.takes"));
-    stages_add(m, "memory overhead", "count", json_string("$vm.hints.overhead"));
-    stages_add(m, "cpu load", "count", json_string("$vm.hints.load"));
-    stages_add(m, "exclusive cpus", "count", json_string("$vm.hints.exclusive"));
-    stages_add(m, "vcpus", "count", json_string("$vm.hints.vcpus"));
-    stages_add(m, "guests", "count", json_integer(1));
-    stages_add(m, "ha vms", "count", json_string("$vm.hints.ha"));
+    for (size_t i = 0; i < COUNT_OF(counts); i++)
+        if (!m->of_source || !sources_fact(counts[i].fact, strlen(counts[i].fact)))
+            stages_add(m, counts[i].fact + 1, "count", units_text(m, counts[i].text));
     for (uint32_t k = 0; k < m->n_sizes; k++)
         stages_add(m, arena_printf(a, "pages %.0f", m->sizes[k]), "count",
                    stages_expression(m, "['default', '$vm.hints.pages %.0f', 0]", m->sizes[k]));
@@ -321,7 +328,7 @@ static void add_external(struct compiler *m, const struct unit_use *use, bool fi
 }
 
 /* The policy's order: the first, those without an order, the last; then those of the user's own. */
-void stages_add_filters(struct compiler *m)
+static void add_filters(struct compiler *m)
 {
     const struct objects *filters = &m->cluster->policy->filters;
     const struct unit_use *uses = filters->items;
@@ -372,7 +379,7 @@ static void add_weight(struct compiler *m, const struct unit *u, double factor)
 }
 
 /* The order of the list comes last: all other scores are whole numbers. */
-void stages_add_weights(struct compiler *m)
+static void add_weights(struct compiler *m)
 {
     const struct objects *weights = &m->cluster->policy->weights;
     const struct unit_use *uses = weights->items;
@@ -385,10 +392,26 @@ void stages_add_weights(struct compiler *m)
         else
             add_external(m, &uses[i], false);
     }
+    if (m->of_source)
+        return;
     json_t *order =
         stages_expression(m, "['/', ['-', 0, '$host.attributes.position'], %u]", m->c->hosts.n + 1);
 
     (void)json_array_append_new(m->stages,
                                 json_pack("{s: s, s: o, s: s, s: [s]}", "name", "order of the list", "score",
                                           order, "normalise", "none", "applies", "place"));
+}
+
+void stages_add_all(struct compiler *m)
+{
+    const struct objects *balances = &m->cluster->policy->balances;
+    const struct unit *balance =
+        m->runs && balances->n > 0 ? units_find(((const struct unit_use *)balances->items)->id, UNIT_BALANCE)
+                                   : NULL;
+
+    add_counts(m);
+    add_filters(m);
+    add_weights(m);
+    if (balance)
+        balances_add(m, balance);
 }

@@ -8,11 +8,11 @@
 #include "base/cleanup.h"
 #include "dialect/ovirt/internal.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 #define F UNIT_FILTER
 #define W UNIT_WEIGHT
 #define B UNIT_BALANCE
@@ -143,6 +143,33 @@ static const struct {
      * more pinned members of positive groups, then more members. */
     {"broken", "['if', ['given', '%group {x} worth'], ['*', 1000000, '%group {x} worth', ['if', ['>', '#members {x}', 0], ['-', 1, '%group {x} positive'], ['number', '%group {x} positive']]], 0]", NULL},
     {"company", "['if', ['default', '%own company {x}', false], ['-', 0, '#company {x}'], 0]", NULL},
+    /* Of balances: percent of the CPU, a whole number. Only "over" of the even one counts threads as CPUs. */
+    {"high", "{" HIGH "=75}", NULL},
+    {"low", "{LowUtilization=0}", NULL},
+    {"up", "['-', 0, ['floor', ['-', 0.000001, {x}]]]", NULL},
+    {"cpus", "['-', '@shared base', ['*', '@per cpu', '#exclusive cpus']]", NULL},
+    {"plain cpus", "['-', '@plain base', ['*', '@per cpu', '#exclusive cpus']]", NULL},
+    {"plain cpus left", "['-', {plain cpus}, '%exclusive']", NULL},
+    {"host load", "['/', ['+', '@load base', '#cpu load'], {cpus}]", NULL},
+    {"plain host load", "['/', ['+', '@plain load base', '#cpu load'], {plain cpus}]", NULL},
+    {"busy", "{up:host load}", NULL},
+    {"plain busy", "{up:plain host load}", NULL},
+    {"still", "['not', ['default', '@in motion', false]]", NULL},
+    {"long", "['>=', '@threshold minutes', {" MINUTES "=2}]", NULL},
+    {"guests", "['+', '@guests base', '#guests']", NULL},
+    {"slots", "['+', {guests}, ['*', '@spm', {SpmVmGrace=5}]]", NULL},
+    {"over", "['and', ['>=', {busy}, {x}], {long}, ['>', {guests}, 0]]", NULL},
+    {"plain over", "['and', ['>=', {plain busy}, {x}], {long}, ['>', {guests}, 0]]", NULL},
+    {"under", "['and', ['<', {plain busy}, {x}], ['or', ['not', ['given', '@threshold minutes']], {long}]]", NULL},
+    {"crowded", "['>=', ['/', '#vcpus', {cpus}], {" RATIO "=0|1e12}]", NULL},
+    {"memory now", "['max', 0, ['-', '@sched base', '#memory need']]", NULL},
+    {"short", "['and', ['<', {memory now}, {" LOW_MEMORY "=0}], ['>', {guests}, 1]]", NULL},
+    {"enough", "['>', {memory now}, {" LOW_MEMORY "=0}]", NULL},
+    {"ample", "['>', {memory now}, {" HIGH_MEMORY "=0}]", NULL},
+    {"fits", "['and', ['>', {plain cpus left}, 0], ['<=', ['/', ['+', '@plain load base', '#cpu load', '%load'], {plain cpus left}], "
+     "['+', {high}, 0.000001]], ['>', ['-', {memory now}, '%memory'], {" LOW_MEMORY "=0}]]", NULL},
+    /* Of sources: the overhead of a VM; the policy cluster_maintenance starts VMs with the hint alone. */
+    {"overhead", "['+', ['floor', ['/', '$vm.mem_mb', 512]], 64]", NULL},
     {"broken by host", "['if', ['given', '%soft group {x}'], ['*', '%soft group {x} worth', ['if', ['in', '%soft group {x}', '@groups of hosts'], "
      "['-', 1, '%soft group {x} positive'], '%soft group {x} positive']], 0]", NULL},
 };
@@ -173,8 +200,30 @@ bool units_named(const char *name, enum unit_type type)
 
 static void expand(struct compiler *m, const char *text, const char *x, struct strbuf *out);
 
+/* Parts that are numbers, found by computing. */
+static double computed(const struct compiler *m, const char *name)
+{
+    double high = policies_number(m->cluster, HIGH, 75);
+
+    return strcmp(name, "margin") == 0              ? fmin(floor(0.8 * high), high - 10)
+           : strcmp(name, "memory overcommit") == 0 ? m->mem_overcommit
+           : strcmp(name, "vcpu load") == 0         ? m->c->settings.vcpu_percent
+                                                    : UNKNOWN;
+}
+
 static void expand_part(struct compiler *m, const char *name, const char *x, struct strbuf *out)
 {
+    double number = computed(m, name);
+    const char *of_source = m->of_source ? sources_fact(name, strlen(name)) : NULL;
+
+    if (!isnan(number)) {
+        strbuf_printf(out, "%.17g", number);
+        return;
+    }
+    if (of_source) {
+        expand(m, of_source, x, out);
+        return;
+    }
     for (size_t i = 0; i < COUNT_OF(parts); i++)
         if (strcmp(parts[i].name, name) == 0) {
             expand(m, m->runs && parts[i].of_running ? parts[i].of_running : parts[i].text, x, out);
@@ -250,6 +299,14 @@ static void expand(struct compiler *m, const char *text, const char *x, struct s
             at += n;
             continue;
         }
+        size_t n = *at == '\'' ? strcspn(at + 1, "'") : 0;
+        const char *fact = n > 0 && m->of_source ? sources_fact(at + 1, n) : NULL;
+
+        if (fact) {
+            expand(m, fact, x, out);
+            at += n + 1;
+            continue;
+        }
         strbuf_add(out, *at == '\'' ? "\"" : at, 1);
         const char *owner = *at != '\''    ? NULL
                             : at[1] == '@' ? "$host.attributes."
@@ -270,6 +327,14 @@ static bool some_vm_has(const struct compiler *m, const char *hint, size_t n)
         if (json_object_get(m->hints[i], name))
             return true;
     return false;
+}
+
+json_t *units_text(struct compiler *m, const char *text)
+{
+    CLEANUP(strbuf_releasep) struct strbuf out = STRBUF_EMPTY;
+
+    expand(m, text, "", &out);
+    return json_loads(out.text, JSON_DECODE_ANY, NULL);
 }
 
 json_t *units_expression(struct compiler *m, const struct unit *u, bool *ret_ranks)

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/rfc3339.h"
+#include "dialect/ovirt/ovirt.h"
 #include "model/snapshot_build.h"
 #include "model/snapshot_json.h"
 #include "model/snapshot_to_inventory.h"
@@ -221,7 +222,10 @@ static int build_pipelines(struct building *b, const struct node *list)
     for (const struct node *n = list ? list->first : NULL; r == 0 && n; n = n->next) {
         struct seen_pipeline *p = inventory_add_pipeline(&b->inv, b->f.a);
 
-        if ((r = reader_object(&b->f, n, &snapshot_fields_pipeline, p)) == 0 && !p->name)
+        const struct node *whole = n;
+
+        r = ovirt_expand(&b->f, n, b->s->policy.mem_overcommit, &whole);
+        if (r == 0 && (r = reader_object(&b->f, whole, &snapshot_fields_pipeline, p)) == 0 && !p->name)
             r = reader_complain(&b->f, n, "has no name, expected one");
     }
     return r;
