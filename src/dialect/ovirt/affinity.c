@@ -300,6 +300,8 @@ static void add_rule(json_t *rules, const struct affinity_group *g, const char *
     json_decref(hosts);
 }
 
+/* VMs of a rule that keeps them together are one unit of the core, which is placed as a whole: positive
+ * groups have their filter alone. */
 json_t *affinity_rules(const struct cloud *c)
 {
     json_t *ret = json_array();
@@ -307,9 +309,10 @@ json_t *affinity_rules(const struct cloud *c)
     for (uint32_t i = 0; i < c->groups.n; i++) {
         const struct affinity_group *g = GROUP(c, i);
 
-        if (g->vms_enabled && g->vms_enforcing && is_filtered(c, g->has_vm, "VmAffinityGroups"))
-            add_rule(ret, g, " (VMs)", g->vms_positive ? "vm-vm-affine" : "vm-vm-anti-affine",
-                     ids_marked(g->has_vm, c->vms.n, vm_id, c), NULL, 2);
+        if (g->vms_enabled && !g->vms_positive && g->vms_enforcing &&
+            is_filtered(c, g->has_vm, "VmAffinityGroups"))
+            add_rule(ret, g, " (VMs)", "vm-vm-anti-affine", ids_marked(g->has_vm, c->vms.n, vm_id, c), NULL,
+                     2);
         if (g->hosts_enabled && g->hosts_enforcing && is_filtered(c, g->has_vm, "VmToHostsAffinityGroups"))
             add_rule(ret, g, " (hosts)", g->hosts_positive ? "vm-host-affine" : "vm-host-anti-affine",
                      ids_marked(g->has_vm, c->vms.n, vm_id, c),
