@@ -37,6 +37,8 @@
 
 #define PLACINGS_MAX 256       /* more than clients may wait (client.c) */
 #define DECIDE_MOST_US 1000000 /* the others wait for the next inventory: the service has more to do */
+#define REFUSALS_MOST 3        /* hosts that are asked to start a VM, as in oVirt: then it is the VM */
+#define REFUSAL_S 600          /* a host that refused to start a VM so lately is asked last */
 #define ABANDONED_S 60         /* a decision that was not fetched for so long is dropped */
 
 /* ---- what waits, and what was decided -------------------------------------------------------- */
@@ -157,21 +159,9 @@ static int agree(struct engine *e, const struct place_request *q, instant_s now,
     return four_eyes_agree(e, &request, q->by, now, ret_by, err);
 }
 
-int engine_place(struct engine *e, const struct place_request *request, instant_s now, uint64_t *ret_ticket,
-                 struct err *err)
+static struct pending_placement *add(struct engine *e, const struct place_request *request, const char *who,
+                                     instant_s now)
 {
-    char who[FOUR_EYES_BY_MAX];
-    int r;
-
-    (void)snprintf(who, sizeof who, "%s", request->by);
-    if (request->n_vms == 0)
-        return err_set(err, -EINVAL, "no VM was named");
-    if (request->apply && (r = check_allowed(e, request->migrates, err)) < 0)
-        return r;
-    if (e->placements->n == PLACINGS_MAX)
-        return err_set(err, -EAGAIN, "%d such requests wait already: try again later", PLACINGS_MAX);
-    if (request->apply && (r = agree(e, request, now, who, err)) < 0)
-        return r;
     struct pending_placement *p = xcalloc(1, sizeof *p);
 
     p->names = xcalloc(request->n_vms, sizeof *p->names);
@@ -187,10 +177,49 @@ int engine_place(struct engine *e, const struct place_request *request, instant_
     e->placements->list =
         xreallocarray(e->placements->list, e->placements->n + 1, sizeof(struct pending_placement *));
     e->placements->list[e->placements->n++] = p;
-    *ret_ticket = p->ticket;
     source_poll_want(e, now);
+    return p;
+}
+
+int engine_place(struct engine *e, const struct place_request *request, instant_s now, uint64_t *ret_ticket,
+                 struct err *err)
+{
+    char who[FOUR_EYES_BY_MAX];
+    int r;
+
+    (void)snprintf(who, sizeof who, "%s", request->by);
+    if (request->n_vms == 0)
+        return err_set(err, -EINVAL, "no VM was named");
+    if (request->apply && (r = check_allowed(e, request->migrates, err)) < 0)
+        return r;
+    if (e->placements->n == PLACINGS_MAX)
+        return err_set(err, -EAGAIN, "%d such requests wait already: try again later", PLACINGS_MAX);
+    if (request->apply && (r = agree(e, request, now, who, err)) < 0)
+        return r;
+    *ret_ticket = add(e, request, who, now)->ticket;
     engine_tick(e, now);
     return 0;
+}
+
+/* A start of the VM that failed at its host lately. */
+static bool refused_start(const struct action *x, const char *vm, instant_s now)
+{
+    return x->r.kind == ACTION_PLACE && x->r.state == ACTION_FAILED && x->blames_peer &&
+           strcmp(x->r.vm, vm) == 0 && x->r.ended + REFUSAL_S > now;
+}
+
+void placement_try_elsewhere(struct engine *e, const struct action *refused, instant_s now)
+{
+    const struct place_request q = {
+        .vms = &refused->r.vm, .n_vms = 1, .apply = true, .by = refused->r.approved_by};
+
+    unsigned refusals = 0;
+
+    for (size_t i = 0; i < e->actions->n; i++)
+        refusals += refused_start(e->actions->list[i], refused->r.vm, now);
+    if (q.by && refusals < REFUSALS_MOST && e->placements->n < PLACINGS_MAX &&
+        check_allowed(e, false, NULL) == 0)
+        add(e, &q, q.by, now)->elsewhere = true;
 }
 
 static size_t find_placing(const struct engine *e, uint64_t ticket)
@@ -407,11 +436,50 @@ static int plan_migration(struct engine *e, const struct snapshot *s, struct pen
     return r;
 }
 
+/* The cluster in which no VM may start where it was refused; `s` itself where none was. */
+static const struct snapshot *without_refusing(const struct engine *e, const struct snapshot *s,
+                                               struct pending_placement *p)
+{
+    struct snapshot *ret = NULL;
+
+    for (size_t i = 0; i < p->is.n_vms; i++)
+        for (size_t k = 0; k < e->actions->n; k++) {
+            uint32_t vm = p->is.vms[i];
+            const struct action *x = e->actions->list[k];
+            uint32_t host =
+                refused_start(x, s->vms[vm].is.id, s->time) ? snapshot_find_host(s, x->r.to) : IX_NONE;
+            uint32_t words = (s->n_hosts + 63) / 64;
+
+            if (host == IX_NONE)
+                continue;
+            if (!ret) {
+                ret = arena_copy(&p->arena, s, 1, sizeof *s);
+                ret->vms = arena_copy(&p->arena, s->vms, s->n_vms, sizeof *s->vms);
+            }
+            uint64_t *offered = arena_array(&p->arena, uint64_t, words);
+
+            for (uint32_t w = 0; w < words; w++)
+                offered[w] = ret->vms[vm].offered ? ret->vms[vm].offered[w] : UINT64_MAX;
+            offered[host / 64] &= ~(UINT64_C(1) << host % 64);
+            ret->vms[vm].offered = offered;
+        }
+    return ret ? ret : s;
+}
+
+/* Who asks again after a refusal gets another host, or the same where none other is left. */
+static int plan_start(struct engine *e, const struct snapshot *s, struct pending_placement *p)
+{
+    const struct snapshot *others = without_refusing(e, s, p);
+    int r = plan_placement(e, others, p);
+
+    return others == s || p->elsewhere || (r == 0 && p->is.n_unplaced == 0) ? r : plan_placement(e, s, p);
+}
+
 static int plan_on(struct engine *e, const struct snapshot *s, struct pending_placement *p)
 {
     int r = find_vms(e, s, p);
 
-    return r < 0 ? r : p->migrates ? plan_migration(e, s, p) : plan_placement(e, s, p);
+    return r < 0 ? r : p->migrates ? plan_migration(e, s, p) : plan_start(e, s, p);
 }
 
 /* Plans with all that is under way or kept for others. */

@@ -4,6 +4,7 @@
 
 #include "engine/observation.h"
 
+struct action;
 struct engine;
 
 /* In the order in which they were asked for. */
@@ -23,6 +24,8 @@ void placement_fail(struct engine *e, uint64_t serial, const struct err *why, in
 /* Ends requests that have waited for too long, and results that no caller has fetched. */
 void placement_expire(struct engine *e, instant_s now);
 instant_s placement_wakeup(const struct engine *e); /* when that is due; INT64_MAX: never */
+/* A host has refused to start a VM that was asked for: the next best one is asked, three in all. */
+void placement_try_elsewhere(struct engine *e, const struct action *refused, instant_s now);
 void placement_free(struct placements *p);
 
 /* ---- between placement.c and placement_queue.c ----------------------------------------------- */
@@ -36,6 +39,7 @@ struct pending_placement {
     char **names;
     size_t n_names;
     bool migrates, apply;
+    bool elsewhere; /* nobody asked: a host has refused to start the VM */
     char *by;
     bool blocked, aged; /* aged: it has waited for half of its time */
     bool passed_over;   /* those before it took all the time of the last inventory */

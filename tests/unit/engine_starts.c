@@ -126,6 +126,7 @@ static void test_release(void **state)
     (void)state;
     begin(&w, 4, 1); /* two places */
     w.tasks_fail = true;
+    w.task_error = -EACCES; /* no host's fault: the VMs are not tried elsewhere */
     w.task_s = 20;
     ask(1);
     ask(2);
@@ -143,6 +144,33 @@ static void test_release(void **state)
     run_checked(40, 1);
     assert_true(w.vms[1].off && w.vms[2].off);
     assert_false(w.vms[3].off);
+    world_release();
+}
+
+/* Hosts that refuse to start a VM are left out, one after the other; where the last one refuses, too, nothing
+ * more is begun, and who asks again is not refused a host that has refused. */
+static void test_refused(void **state)
+{
+    struct world w;
+
+    (void)state;
+    begin(&w, 4, 2);
+    w.refusing = 1 << 0 | 1 << 1;
+    ask(1);
+    run_checked(60, 2);
+    assert_false(w.vms[1].off);
+    assert_int_equal(w.vms[1].host, 2);
+    assert_int_equal(w.n_tasks, 3);
+    w.refusing |= 1 << 2;
+    ask(2);
+    run_checked(120, 2);
+    assert_true(w.vms[2].off);
+    assert_int_equal(w.n_tasks, 6);
+    w.refusing = 0;
+    ask(2);
+    run_checked(20, 2);
+    assert_false(w.vms[2].off);
+    assert_int_equal(w.n_tasks, 7);
     world_release();
 }
 
@@ -354,15 +382,11 @@ static void test_units(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_more_than_fit),
-        cmocka_unit_test(test_seen_at_once),
-        cmocka_unit_test(test_release),
-        cmocka_unit_test(test_lock_wait),
-        cmocka_unit_test(test_lock_wait_for_the_source),
-        cmocka_unit_test(test_lock_hold),
-        cmocka_unit_test(test_lock_hold_begun),
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_ageing),
+        cmocka_unit_test(test_more_than_fit), cmocka_unit_test(test_seen_at_once),
+        cmocka_unit_test(test_release),       cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_lock_wait),     cmocka_unit_test(test_lock_wait_for_the_source),
+        cmocka_unit_test(test_lock_hold),     cmocka_unit_test(test_lock_hold_begun),
+        cmocka_unit_test(test_order),         cmocka_unit_test(test_ageing),
         cmocka_unit_test(test_units),
     };
 

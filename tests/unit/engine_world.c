@@ -307,7 +307,7 @@ void w_tasks_go_on(void)
 
         if (t->state != TASK_RUNNING || t->stuck || t->ends > W->now)
             continue;
-        t->state = W->tasks_fail ? TASK_FAILED : TASK_SUCCEEDED;
+        t->state = W->tasks_fail || (t->vm >= 0 && W->refusing >> t->to & 1) ? TASK_FAILED : TASK_SUCCEEDED;
         if (t->state == TASK_SUCCEEDED)
             w_succeed(t);
     }

@@ -204,6 +204,7 @@ struct world {
     unsigned method;                        /* the one that the last wake is to test */
     bool start_lost;                        /* the next start begins, and its answer gets lost */
     bool tasks_fail, tasks_stick, cannot_cancel;
+    unsigned refusing;      /* 1 << host: tasks fail whose VM comes there */
     int task_error;         /* why they fail; 0: -EIO */
     bool tasks_lie;         /* they succeed, and nothing has changed */
     bool lands_where_it_is; /* a VM starts where it is registered, whatever was asked */

@@ -257,8 +257,10 @@ static double w_taken_mb(const struct snapshot *s, const struct plan *p, uint32_
 static bool w_may_be_at(const struct snapshot *s, const struct plan *p, uint32_t vm, uint32_t host)
 {
     unsigned hosts = W->vms[w_vm(s->vms[vm].is.id)].may_be_at;
+    const uint64_t *offered = s->vms[vm].offered;
 
-    return (hosts == 0 || hosts >> host & 1) && w_taken_mb(s, p, host) + s->vms[vm].is.mem_mb <= W->room_mb;
+    return (!offered || offered[0] >> host & 1) && (hosts == 0 || hosts >> host & 1) &&
+           w_taken_mb(s, p, host) + s->vms[vm].is.mem_mb <= W->room_mb;
 }
 
 static void w_place_by_room(const struct snapshot *s, struct plan *ret, struct arena *a, uint32_t vm)
@@ -273,6 +275,14 @@ static void w_place_by_room(const struct snapshot *s, struct plan *ret, struct a
         ret->n_candidates += w_may_be_at(s, NULL, vm, h);
 }
 
+static bool w_offers(const struct snapshot *s, const struct world_move *m)
+{
+    uint32_t vm = m->vm < 0 ? IX_NONE : snapshot_find_vm(s, W->vms[m->vm].id);
+
+    return m->kind != ACTION_PLACE || vm == IX_NONE || !s->vms[vm].offered ||
+           s->vms[vm].offered[0] >> m->to & 1;
+}
+
 /* What the placements' script says; a VM that it does not say anything of cannot be placed. */
 int place_run(const struct snapshot *snap, const struct policy *policy, const uint32_t *vms, uint32_t n_vms,
               struct arena *a, struct plan *ret, struct err *err)
@@ -285,7 +295,7 @@ int place_run(const struct snapshot *snap, const struct policy *policy, const ui
     ret->faults = arena_array(a, struct fault, n_vms);
     for (int i = 0; i < W->n_places; i++) {
         W->places[i].place = i + 1;
-        if (w_is_asked_for(snap, &W->places[i], vms, n_vms))
+        if (w_is_asked_for(snap, &W->places[i], vms, n_vms) && w_offers(snap, &W->places[i]))
             w_recommend(snap, ret, a, &W->places[i], &given[i + 1]);
     }
     for (uint32_t i = 0; i < n_vms; i++) {

@@ -28,6 +28,7 @@
 #include "engine/knowledge/identities.h"
 #include "engine/observation.h"
 #include "engine/persist.h"
+#include "engine/placement.h"
 #include "engine/proofs.h"
 #include "engine/retry.h"
 #include "engine/source_poll.h"
@@ -106,6 +107,14 @@ static void fail(struct engine *e, struct action *x, int code, const char *why, 
     if (backoff_is_short(&x->r))
         evacuations_want_pass(e, now);
     cancel_dependents(e, x, now);
+}
+
+/* The peer itself says that it failed: what may have begun all the same is not begun elsewhere. */
+static void fail_as_told(struct engine *e, struct action *x, int code, const char *why, instant_s now)
+{
+    fail(e, x, code, why, now);
+    if (x->r.kind == ACTION_PLACE && x->blames_peer && !x->r.cancel_asked)
+        placement_try_elsewhere(e, x, now);
 }
 
 /* The host is off, as an inventory or the hypervisor says, and a VM that ran is off with it. */
@@ -759,7 +768,7 @@ static void on_started(struct engine *e, struct action *x, const struct job_resu
         ask_later(x, result->code, now);
     } else {
         x->r.refused = result->code == -EPERM && x->retries == 0 && !x->recalled;
-        fail(e, x, result->code, result->err.text, now);
+        fail_as_told(e, x, result->code, result->err.text, now);
     }
 }
 
@@ -808,11 +817,11 @@ static void on_polled(struct engine *e, struct action *x, const struct job_resul
         else if (!power_progress_cancel_unasked(e, x, p, now)) {
             x->r.refused = p->refused && !x->recalled;
             /* a move that hung until the engine cancelled it; one that had no end says nothing of its host */
-            fail(e, x,
-                 x->progress.has_no_end ? -ECANCELED
-                 : x->r.cancel_asked    ? -EREMOTEIO
-                                        : p->why.code,
-                 action_append_why(x, p->why.text, why), now);
+            fail_as_told(e, x,
+                         x->progress.has_no_end ? -ECANCELED
+                         : x->r.cancel_asked    ? -EREMOTEIO
+                                                : p->why.code,
+                         action_append_why(x, p->why.text, why), now);
         }
         return;
     }
