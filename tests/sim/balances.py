@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A simulated day of 16 hosts and 400 VMs under oVirt's built-in policies, as pipelines of the simulated source, and under Ballast's own balancing.
 
-tests/sim/balances.py [--days N] [--seeds N] [--markdown]     BALLAST as the tests have it
+tests/sim/balances.py [--days N] [--seeds N]     BALLAST as the tests have it
 
 All look each minute, and VMs are placed at random at first. The policies have their defaults. A
 move under Ballast's own balancing is made where it pays. Exits with 1 where a policy makes no move or a figure is missing.
@@ -75,7 +75,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--seeds', type=int, default=1)
     parser.add_argument('--days', type=int, default=1)
-    parser.add_argument('--markdown', action='store_true', help='as a table for a README')
     options = parser.parse_args()
     print('| balance | ' + ' | '.join(text for _, text, _ in FIGURES) + ' |')
     print('|---|' + '---|' * len(FIGURES))
