@@ -6,14 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#define CLUSTER_KIND "cluster"
-#define PINNED_ONE 1000 /* a pinned member is worth so many others */
-
-struct vm_sets {
-    const bool **has; /* by set, then by VM */
-    uint32_t n;
-};
-
 static bool binds_vms(const struct affinity_group *g, uint32_t vm)
 {
     return g->vms_enabled && g->has_vm[vm];
@@ -29,23 +21,23 @@ static bool share_vm(const struct cloud *c, const bool *x, const bool *y)
     return false;
 }
 
-/* The colour of each set of VMs, so that none of one colour have a VM in common. Returns how many there are.
- */
-static uint32_t find_colours(const struct cloud *c, const struct vm_sets *sets, uint32_t *ret)
+/* The colour of each set of VMs, so that none of one colour have a VM in common. NULL is no set. */
+static uint32_t *find_colours(const struct cloud *c, const bool *const *sets, uint32_t n, json_t *series)
 {
-    uint32_t colours = 0;
+    uint32_t *ret = arena_array(c->a, uint32_t, n);
 
-    for (uint32_t i = 0; i < sets->n; i++) {
-        bool *taken = arena_array(c->a, bool, (size_t)colours + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        bool *taken = arena_array(c->a, bool, json_object_size(series) + 1);
 
-        for (uint32_t k = 0; k < i; k++)
-            if (share_vm(c, sets->has[i], sets->has[k]))
+        for (uint32_t k = 0; sets[i] && k < i; k++)
+            if (sets[k] && share_vm(c, sets[i], sets[k]))
                 taken[ret[k]] = true;
         while (taken[ret[i]])
             ret[i]++;
-        colours += ret[i] == colours;
+        if (sets[i])
+            facts_set(series, json_true(), "%u", ret[i]);
     }
-    return colours;
+    return ret;
 }
 
 typedef bool binds_fn(const struct affinity_group *g, uint32_t vm);
@@ -76,48 +68,35 @@ static bool breaks_softly(const struct affinity_group *g, uint32_t vm)
     return g->hosts_enabled && !g->hosts_enforcing && g->has_vm[vm];
 }
 
-static void add_text(const struct compiler *m, uint32_t vm, const char *name, const char *text)
+static void set_rank(const struct compiler *m, uint32_t vm, const struct affinity_group *g, bool positive,
+                     binds_fn *binds, const char *name)
 {
-    json_t *list = json_object_get(m->hints[vm], name);
-
-    if (!list) {
-        list = json_array();
-        (void)json_object_set_new(m->hints[vm], name, list);
-    }
-    (void)json_array_append_new(list, json_string(text));
+    facts_set(m->hints[vm], json_string(g->id), "%s", name);
+    facts_set(m->hints[vm], json_real(worth_of(m->c, vm, g->priority, binds)), "%s worth", name);
+    facts_set(m->hints[vm], json_real(positive), "%s positive", name);
 }
 
-static void set_group(const struct compiler *m, const struct affinity_group *g, uint32_t colour)
-{
-    const char *name = arena_printf(m->c->a, "group %u", colour);
-
-    for (uint32_t vm = 0; vm < m->c->vms.n; vm++) {
-        if (!g->has_vm[vm])
-            continue;
-        if (g->vms_enforcing)
-            add_text(m, vm, g->vms_positive ? "hard positive groups" : "hard negative groups", g->id);
-        (void)json_object_set_new(m->hints[vm], name, json_string(g->id));
-        stages_set(m->hints[vm], arena_printf(m->c->a, "%s worth", name),
-                   worth_of(m->c, vm, g->priority, binds_vms));
-        stages_set(m->hints[vm], arena_printf(m->c->a, "%s positive", name), g->vms_positive);
-    }
-}
-
-static void set_groups(struct compiler *m)
+static void set_groups(const struct compiler *m)
 {
     const struct cloud *c = m->c;
-    struct vm_sets groups = {.has = arena_array(c->a, const bool *, c->groups.n)};
-    uint32_t *colour = arena_array(c->a, uint32_t, c->groups.n);
-    uint32_t *of = arena_array(c->a, uint32_t, c->groups.n);
+    const bool **sets = arena_array(c->a, const bool *, c->groups.n);
 
     for (uint32_t i = 0; i < c->groups.n; i++)
-        if (GROUP(c, i)->vms_enabled) {
-            of[groups.n] = i;
-            groups.has[groups.n++] = GROUP(c, i)->has_vm;
+        sets[i] = GROUP(c, i)->vms_enabled ? GROUP(c, i)->has_vm : NULL;
+    const uint32_t *colour = find_colours(c, sets, c->groups.n, json_object_get(m->series, "colours"));
+
+    for (uint32_t i = 0; i < c->groups.n; i++)
+        for (uint32_t vm = 0; vm < c->vms.n; vm++) {
+            const struct affinity_group *g = GROUP(c, i);
+
+            if (!binds_vms(g, vm))
+                continue;
+            facts_set(json_object_get(m->series, "groups"), json_true(), "any");
+            set_rank(m, vm, g, g->vms_positive, binds_vms, arena_printf(c->a, "group %u", colour[i]));
+            if (g->vms_enforcing)
+                facts_append(m->hints[vm], g->vms_positive ? "hard positive groups" : "hard negative groups",
+                             g->id);
         }
-    m->colours = find_colours(c, &groups, colour);
-    for (uint32_t i = 0; i < groups.n; i++)
-        set_group(m, GROUP(c, of[i]), colour[i]);
 }
 
 /* All that are in a positive group with the VM; NULL: it is in none. */
@@ -138,113 +117,62 @@ static const bool *company_of(const struct cloud *c, uint32_t vm)
 }
 
 /* Members of several groups count once: the company of a VM is a set of its own. */
-static void set_companies(struct compiler *m)
+static void set_companies(const struct compiler *m)
 {
     const struct cloud *c = m->c;
-    struct vm_sets sets = {.has = arena_array(c->a, const bool *, c->vms.n)};
-    uint32_t *colour = arena_array(c->a, uint32_t, c->vms.n);
+    const bool **sets = arena_array(c->a, const bool *, c->vms.n);
     uint32_t *set_of = arena_array(c->a, uint32_t, c->vms.n);
+    uint32_t n = 0;
 
     for (uint32_t vm = 0; vm < c->vms.n; vm++) {
         const bool *company = company_of(c, vm);
         uint32_t k = 0;
 
-        while (company && k < sets.n && memcmp(sets.has[k], company, c->vms.n) != 0)
+        while (company && k < n && memcmp(sets[k], company, c->vms.n) != 0)
             k++;
-        if (company && k == sets.n)
-            sets.has[sets.n++] = company;
+        if (company && k == n)
+            sets[n++] = company;
         set_of[vm] = company ? k : NONE;
     }
-    m->companies = find_colours(c, &sets, colour);
-    for (uint32_t k = 0; k < sets.n; k++)
-        for (uint32_t vm = 0; vm < c->vms.n; vm++) {
-            const char *name = arena_printf(c->a, "company %u", colour[k]);
+    const uint32_t *colour = find_colours(c, sets, n, json_object_get(m->series, "companies"));
 
-            if (sets.has[k][vm])
-                (void)json_object_set_new(m->hints[vm], name, json_string(arena_printf(c->a, "%u", k)));
+    for (uint32_t k = 0; k < n; k++)
+        for (uint32_t vm = 0; vm < c->vms.n; vm++) {
+            if (sets[k][vm])
+                facts_set(m->hints[vm], json_sprintf("%u", k), "company %u", colour[k]);
             if (set_of[vm] == k)
-                (void)json_object_set_new(m->hints[vm], arena_printf(c->a, "own %s", name), json_true());
+                facts_set(m->hints[vm], json_true(), "own company %u", colour[k]);
         }
 }
 
 /* Soft groups of hosts are slots of the VM: nothing is counted. */
-static void set_soft(struct compiler *m, uint32_t group, uint32_t vm, uint32_t slot)
-{
-    const struct affinity_group *g = GROUP(m->c, group);
-    const char *name = arena_printf(m->c->a, "soft group %u", slot);
-
-    (void)json_object_set_new(m->hints[vm], name, json_string(g->id));
-    stages_set(m->hints[vm], arena_printf(m->c->a, "%s worth", name),
-               worth_of(m->c, vm, g->priority, breaks_softly));
-    stages_set(m->hints[vm], arena_printf(m->c->a, "%s positive", name), g->hosts_positive);
-    m->soft_slots = slot + 1 > m->soft_slots ? slot + 1 : m->soft_slots;
-}
-
-void affinity_find(struct compiler *m)
+static void set_soft_groups(const struct compiler *m)
 {
     const struct cloud *c = m->c;
 
-    set_groups(m);
-    set_companies(m);
     for (uint32_t vm = 0; vm < c->vms.n; vm++) {
         uint32_t slot = 0;
 
         for (uint32_t i = 0; i < c->groups.n; i++) {
-            if (breaks_softly(GROUP(c, i), vm))
-                set_soft(m, i, vm, slot++);
+            const struct affinity_group *g = GROUP(c, i);
+
+            if (!breaks_softly(g, vm))
+                continue;
+            facts_set(json_object_get(m->series, "slots"), json_true(), "%u", slot);
+            set_rank(m, vm, g, g->hosts_positive, breaks_softly, arena_printf(c->a, "soft group %u", slot++));
         }
     }
-    for (uint32_t h = 0; h < c->hosts.n; h++) {
-        json_t *groups = json_array();
-
-        for (uint32_t i = 0; i < c->groups.n; i++)
-            if (GROUP(c, i)->has_host[h])
-                (void)json_array_append_new(groups, json_string(GROUP(c, i)->id));
-        if (m->soft_slots > 0)
-            (void)json_object_set(m->attributes[h], "groups of hosts", groups);
-        json_decref(groups);
-    }
+    for (uint32_t i = 0; i < c->groups.n; i++)
+        for (uint32_t h = 0; h < c->hosts.n; h++)
+            if (GROUP(c, i)->hosts_enabled && !GROUP(c, i)->hosts_enforcing && GROUP(c, i)->has_host[h])
+                facts_append(m->attributes[h], "groups of hosts", GROUP(c, i)->id);
 }
 
-static void add_count(struct compiler *m, const char *name, const char *per, bool pinned, bool over)
+void affinity_find(const struct compiler *m)
 {
-    json_t *stage = json_pack(
-        "{s: s, s: o, s: s}", "name", name, "count",
-        pinned ? stages_expression(m, "['if', ['default', '$vm.hints.pinned', false], %d, 1]", PINNED_ONE + 1)
-               : json_integer(1),
-        "per", arena_printf(m->c->a, "$vm.hints.%s", per));
-
-    if (over)
-        (void)json_object_set_new(stage, "over", json_string(CLUSTER_KIND));
-    (void)json_array_append_new(m->stages, stage);
-}
-
-void affinity_add_counts(struct compiler *m)
-{
-    struct arena *a = m->c->a;
-
-    if (m->colours == 0)
-        return;
-    add_count(m, "positive members", "hard positive groups", false, false);
-    add_count(m, "positive members of the cluster", "hard positive groups", false, true);
-    add_count(m, "negative members", "hard negative groups", false, false);
-    for (uint32_t i = 0; i < m->colours; i++)
-        add_count(m, arena_printf(a, "members %u", i), arena_printf(a, "group %u", i), false, false);
-    for (uint32_t i = 0; i < m->companies; i++)
-        add_count(m, arena_printf(a, "company %u", i), arena_printf(a, "company %u", i), true, false);
-}
-
-/* ---- groups of hosts ---- */
-
-bool affinity_refuses(const struct cloud *c, uint32_t vm, uint32_t host)
-{
-    for (uint32_t i = 0; i < c->groups.n; i++) {
-        const struct affinity_group *g = GROUP(c, i);
-
-        if (g->hosts_enabled && g->hosts_enforcing && g->has_vm[vm] && g->has_host[host] != g->hosts_positive)
-            return true;
-    }
-    return false;
+    set_groups(m);
+    set_companies(m);
+    set_soft_groups(m);
 }
 
 /* ---- enforcement ---- */
@@ -279,10 +207,10 @@ static bool is_filtered(const struct cloud *c, const bool *vms, const char *filt
         i++;
     if (i == c->vms.n)
         return false;
-    const struct objects *filters = &CLUSTER(c, VM(c, i)->cluster)->policy->filters;
+    const struct policy *p = CLUSTER(c, VM(c, i)->cluster)->policy;
 
-    for (uint32_t k = 0; k < filters->n; k++) {
-        const struct unit *u = units_find(((const struct unit_use *)filters->items)[k].id, UNIT_FILTER);
+    for (uint32_t k = 0; k < p->uses[UNIT_FILTER].n; k++) {
+        const struct unit *u = units_find(USES(p, UNIT_FILTER)[k].id, UNIT_FILTER);
         if (u && strcmp(u->name, filter) == 0)
             return true;
     }

@@ -4,14 +4,9 @@
 
 #include <errno.h>
 #include <regex.h>
-#include <stdio.h>
 #include <string.h>
 
 #define VALUE_BYTES_MAX 255
-
-#define F UNIT_FILTER
-#define W UNIT_WEIGHT
-#define B UNIT_BALANCE
 
 /* clang-format off */
 /* Of the whole value. */
@@ -34,13 +29,24 @@ static const struct { const char *name, *regex; } regexes[] = {
 
 #define RANK_SELECTOR "b280e7de-5df8-401e-b004-a1414d79a687"
 #define BASIC_SELECTOR "0c89f215-9c4f-4bbb-8419-31a2d43ae7ea"
+
 #define COMMON_PROPERTIES {"CpuOverCommitDurationMinutes", "2"}, {"HighUtilization", "80"}
+#define COMMON_FILTERS {"98842bc5-4094-4b83-8224-7b50f86a94c9", 0, 1}, {"58894b5b-d55d-4f85-8f82-5bf217e640b0", 0, 1}, \
+                       {"e659c871-0bf1-4ccc-b748-f28f5d08dffd", 0, 1}, {"43b9e654-337f-4b0d-a896-cbb22ce5a7fc", 0, 1}, \
+                       {"c9ddbb34-0e1d-4061-a8d7-b0893fa80932", 0, 1}, {"fcbfe4b1-b83e-4428-b9d3-b3d348b93be6", 0, 1}, \
+                       {"23e07b34-66dd-4735-bc45-bcddded02c05", 0, 1}, {"e659c871-0bf1-4ccc-b748-f28f5d08ddda", 0, 1}, \
+                       {"84e6ddee-ab0d-42dd-82f0-c297779db566", 0, 1}, {"e69808a9-8a41-40f1-94ba-dd5d385d82d8", 0, 1}, \
+                       {"72163d1c-9468-4480-99d9-0888664eb143", 0, 1}, {"53bff075-8306-446f-a53b-9c872a29d197", 0, 1}, \
+                       {"47ea3cd0-8a2f-438d-9f63-49534178882a", 0, 1}, {"aae8c702-4756-4934-b84c-8daf59efc134", 1, 1}
 #define COMMON_WEIGHTS {"591cdb81-ba67-45b4-9642-e28f61a97d57", 0, 99}, {"98e92667-6161-41fb-b3fa-34f820ccbc4b", 0, 1}, \
                        {"7f262d70-6cac-11e3-981f-0800200c9a66", 0, 1}, {"84e6ddee-ab0d-42dd-82f0-c297779db566", 0, 1}, \
                        {"427aed70-dae3-48ba-8fe9-a902a9d563c8", 0, 20}, {"71931e14-f0e6-4f91-a7c8-d494a26e3a09", 0, 4}, \
                        {"1b14ac11-20e9-4593-a149-2eb83c60a330", 0, 5}
+#define CPU_FILTER "6d636bf6-a35c-4f9d-b68d-0731f720cddc"
 
-static const struct unit_use even_weights[] = {{"7db4ab05-81ab-42e8-868a-aee2df483edb", 0, 2}, {"4134247a-9c58-4b9a-8593-530bb9e37c59", 0, 1}, COMMON_WEIGHTS},
+static const struct unit_use filters[] = {{CPU_FILTER, -1, 1}, COMMON_FILTERS},
+                             maintenance_filters[] = {{"0bd8fef9-bcb4-4250-9998-410f01608d9b", -1, 1}, {CPU_FILTER, 0, 1}, COMMON_FILTERS},
+                             even_weights[] = {{"7db4ab05-81ab-42e8-868a-aee2df483edb", 0, 2}, {"4134247a-9c58-4b9a-8593-530bb9e37c59", 0, 1}, COMMON_WEIGHTS},
                              power_weights[] = {{"736999d0-1023-46a4-9a75-1316ed50e15b", 0, 2}, {"9dfe6086-646d-43b8-8eef-4d94de8472c8", 0, 1}, COMMON_WEIGHTS},
                              guest_weights[] = {{"3ba8c988-f779-42c0-90ce-caa8243edee7", 0, 2}, COMMON_WEIGHTS};
 static const struct property of_none[] = {COMMON_PROPERTIES},
@@ -50,17 +56,19 @@ static const struct property of_none[] = {COMMON_PROPERTIES},
 
 /* The first is the default. */
 #define LIST(array) {array, COUNT_OF(array)}
-#define BUILT_IN(uuid, text, balance, of_weights, of_properties) \
-    {.id = (uuid), .name = (text), .selector = RANK_SELECTOR, .weights = LIST(of_weights), .properties = LIST(of_properties), \
-     .balances = {&(const struct unit_use){balance, 0, 1}, 1}}
-static const struct policy built_in[POLICIES_BUILT_IN] = {
-    BUILT_IN("b4ed2332-a7ac-4d5f-9596-99a439cb2812", "none", "38440000-8cf0-14bd-c43e-10b96e4ef00a", even_weights, of_none),
-    BUILT_IN("7677771e-5eab-422e-83fa-dc04080d21b7", "cluster_maintenance", "38440000-8cf0-14bd-c43e-10b96e4ef00a", even_weights, of_none),
-    BUILT_IN("20d25257-b4bd-4589-92a6-c4c5c5d3fd1a", "evenly_distributed", "7db4ab05-81ab-42e8-868a-aee2df483ed2", even_weights, of_even),
-    BUILT_IN("5a2b0939-7d46-4b73-a469-e9c2c7fc6a53", "power_saving", "736999d0-1023-46a4-9a75-1316ed50e151", power_weights, of_power),
-    BUILT_IN("8d5d7bec-68de-4a67-b53e-0ac54686d579", "vm_evenly_distributed", "d58c8e32-44e1-418f-9222-52cd887bf9e0", guest_weights, of_guests),
+#define BUILT_IN(uuid, text, balance, filters_of, weights_of, properties_of) \
+    {.id = (uuid), .name = (text), .selector = RANK_SELECTOR, .ranks = true, .properties = LIST(properties_of), \
+     .uses = {LIST(filters_of), LIST(weights_of), {&(const struct unit_use){balance, 0, 1}, 1}}}
+static const struct policy built_in[] = {
+    BUILT_IN("b4ed2332-a7ac-4d5f-9596-99a439cb2812", "none", "38440000-8cf0-14bd-c43e-10b96e4ef00a", filters, even_weights, of_none),
+    BUILT_IN("7677771e-5eab-422e-83fa-dc04080d21b7", "cluster_maintenance", "38440000-8cf0-14bd-c43e-10b96e4ef00a", maintenance_filters, even_weights, of_none),
+    BUILT_IN("20d25257-b4bd-4589-92a6-c4c5c5d3fd1a", "evenly_distributed", "7db4ab05-81ab-42e8-868a-aee2df483ed2", filters, even_weights, of_even),
+    BUILT_IN("5a2b0939-7d46-4b73-a469-e9c2c7fc6a53", "power_saving", "736999d0-1023-46a4-9a75-1316ed50e151", filters, power_weights, of_power),
+    BUILT_IN("8d5d7bec-68de-4a67-b53e-0ac54686d579", "vm_evenly_distributed", "d58c8e32-44e1-418f-9222-52cd887bf9e0", filters, guest_weights, of_guests),
 };
 /* clang-format on */
+
+/* ---- checks ---- */
 
 const struct external_unit *policies_external(const struct cloud *c, const char *id)
 {
@@ -72,31 +80,6 @@ const struct external_unit *policies_external(const struct cloud *c, const char 
     return NULL;
 }
 
-/* ---- the built-in policies ---- */
-
-static struct objects filters_of(bool in_maintenance, struct arena *a)
-{
-    struct unit_use *items = arena_array(a, struct unit_use, FILTERS_OF_ALL + 1);
-    uint32_t n = 0;
-
-    if (in_maintenance)
-        items[n++].id = "0bd8fef9-bcb4-4250-9998-410f01608d9b";
-    for (uint32_t i = 0; i < FILTERS_OF_ALL; i++)
-        items[n++].id = units_of_all(i)->id;
-    items[0].position = -1;
-    items[n - 1].position = 1;
-    return (struct objects){items, n};
-}
-
-void policies_built_in(struct policy *ret, struct arena *a)
-{
-    memcpy(ret, built_in, sizeof built_in);
-    for (size_t i = 0; i < POLICIES_BUILT_IN; i++)
-        ret[i].filters = filters_of(strcmp(ret[i].name, "cluster_maintenance") == 0, a);
-}
-
-/* ---- checks ---- */
-
 static const char *name_of(const char *property)
 {
     return strcmp(property, "HighCpuUtilization") == 0  ? "HighUtilization"
@@ -104,19 +87,18 @@ static const char *name_of(const char *property)
                                                         : property;
 }
 
-static bool units_have(const struct objects *uses, enum unit_type type, const char *property)
+/* Whether it has a unit with the property; without one, a unit of the user's own. */
+static bool has_unit(const struct cloud *c, const struct policy *p, const char *property)
 {
-    const struct unit_use *items = uses->items;
-    char word[VALUE_BYTES_MAX + 3];
+    const char *word = property ? arena_printf(c->a, " %s ", property) : NULL;
 
-    if (strlen(property) > VALUE_BYTES_MAX || strchr(property, ' '))
-        return false;
-    (void)snprintf(word, sizeof word, " %s ", property);
-    for (uint32_t i = 0; i < uses->n; i++) {
-        const struct unit *u = units_find(items[i].id, type);
-        if (u && strstr(u->properties, word))
-            return true;
-    }
+    for (int type = 0; type < UNIT_TYPES; type++)
+        for (uint32_t i = 0; i < p->uses[type].n; i++) {
+            const char *id = USES(p, type)[i].id;
+            const struct unit *u = units_find(id, (enum unit_type)type);
+            if (word ? u && strstr(u->properties, word) : policies_external(c, id) != NULL)
+                return true;
+        }
     return false;
 }
 
@@ -141,29 +123,17 @@ static const char *regex_of(const char *property)
     return NULL;
 }
 
-static bool has_external(const struct cloud *c, const struct policy *p)
-{
-    const struct objects *const lists[] = {&p->filters, &p->weights, &p->balances};
-
-    for (size_t k = 0; k < COUNT_OF(lists); k++)
-        for (uint32_t i = 0; i < lists[k]->n; i++)
-            if (policies_external(c, ((const struct unit_use *)lists[k]->items)[i].id))
-                return true;
-    return false;
-}
-
-int policies_check_properties(const struct cloud *c, const struct policy *p, const struct objects *properties,
-                              const char *pointer)
+static int check_properties(const struct cloud *c, const struct policy *p, const struct objects *properties,
+                            const char *pointer)
 {
     const struct property *items = properties->items;
 
     for (uint32_t i = 0; i < properties->n; i++) {
         const char *name = name_of(items[i].name);
         const char *regex = regex_of(name);
-        bool known = units_have(&p->filters, F, name) || units_have(&p->weights, W, name) ||
-                     units_have(&p->balances, B, name);
+        bool known = regex && has_unit(c, p, name);
 
-        if (!known && (regex || !has_external(c, p)))
+        if (!known && (regex || !has_unit(c, p, NULL)))
             return err_set(c->err, -EINVAL,
                            "%s/%u/name: \"%.100s\" is of no unit of the policy, expected a property of one",
                            pointer, i, items[i].name);
@@ -178,11 +148,10 @@ int policies_check_properties(const struct cloud *c, const struct policy *p, con
     return 0;
 }
 
-static int check_use(const struct cloud *c, const struct objects *uses, uint32_t i, enum unit_type type,
+static int check_use(const struct cloud *c, const struct unit_use *items, uint32_t i, enum unit_type type,
                      const char *pointer)
 {
-    static const char *const words[] = {[F] = "filter", [W] = "weight", [B] = "load_balancing"};
-    const struct unit_use *items = uses->items;
+    static const char *const words[] = {"filter", "weight", "load_balancing"};
     const struct external_unit *own = policies_external(c, items[i].id);
 
     if (!units_find(items[i].id, type) && (!own || strcmp(own->type, words[type]) != 0))
@@ -202,70 +171,91 @@ static int check_use(const struct cloud *c, const struct objects *uses, uint32_t
     return 0;
 }
 
-static int check_uses(const struct cloud *c, const struct objects *uses, enum unit_type type,
-                      const char *pointer)
+/* Of the first n policies, the one with the id or the name. */
+static const struct policy *find(const struct policy *all, size_t n, const char *word)
 {
-    int e = 0;
-
-    for (uint32_t i = 0; e == 0 && i < uses->n; i++)
-        e = check_use(c, uses, i, type, pointer);
-    return e;
-}
-
-/* The policy before this one that has the id or the name. */
-static const struct policy *before(const struct cloud *c, const struct policy *p, const char *word)
-{
-    for (const struct policy *at = c->policies.items; word && at < p; at++)
-        if (strcmp(at->id, word) == 0 || strcmp(at->name, word) == 0)
-            return at;
+    for (size_t i = 0; word && i < n; i++)
+        if (strcmp(all[i].id, word) == 0 || strcmp(all[i].name, word) == 0)
+            return &all[i];
     return NULL;
 }
 
-static int take_from(const struct cloud *c, struct policy *p, const char *pointer)
+/* What a clone does not have itself is that of the policy which it is a clone of. */
+static void complete(struct policy *p, const struct policy *from)
 {
-    const struct policy *from = before(c, p, p->clone_of);
+    p->id = p->id ? p->id : p->name;
+    p->selector = p->selector ? p->selector : from->selector;
+    p->ranks = strcmp(p->selector, RANK_SELECTOR) == 0;
+    p->properties = p->properties_given ? p->properties : from->properties;
+    for (int type = 0; type < UNIT_TYPES; type++)
+        p->uses[type] = p->uses_given[type] ? p->uses[type] : from->uses[type];
+}
 
-    if (!p->clone_of)
-        return 0;
+/* The policies before it are in order. */
+static int check(const struct cloud *c, struct policy *all, size_t ix, const char *pointer)
+{
+    static const char *const lists[] = {"filters", "weights", "balances"};
+    static const struct policy empty = {.selector = RANK_SELECTOR};
+    struct policy *p = &all[ix];
+    const struct policy *from = p->clone_of ? find(all, ix, p->clone_of) : &empty;
+    int e = 0;
+
     if (!from)
         return err_set(c->err, -EINVAL,
                        "%s/clone_of: no policy \"%.100s\" before it, expected the id or name of one", pointer,
                        p->clone_of);
-    p->properties = p->properties_given ? p->properties : from->properties;
-    p->filters = p->filters_given ? p->filters : from->filters;
-    p->weights = p->weights_given ? p->weights : from->weights;
-    p->balances = p->balances_given ? p->balances : from->balances;
-    p->selector = p->selector ? p->selector : from->selector;
-    return 0;
-}
-
-int policies_check(const struct cloud *c, struct policy *p, const char *pointer)
-{
-    int e = take_from(c, p, pointer);
-
-    p->id = p->id ? p->id : p->name;
-    p->selector = p->selector ? p->selector : RANK_SELECTOR;
-    if (e == 0 && (!*p->name || before(c, p, p->name) || before(c, p, p->id)))
+    complete(p, from);
+    if (!*p->name || find(all, ix, p->name) || find(all, ix, p->id))
         return err_set(c->err, -EINVAL, "%s/name: empty or in use, expected a name of its own", pointer);
-    if (e == 0 && strcmp(p->selector, RANK_SELECTOR) != 0 && strcmp(p->selector, BASIC_SELECTOR) != 0)
+    if (!p->ranks && strcmp(p->selector, BASIC_SELECTOR) != 0)
         return err_set(c->err, -EINVAL, "%s/selector: \"%.100s\", expected \"%s\" (rank) or \"%s\" (basic)",
                        pointer, p->selector, RANK_SELECTOR, BASIC_SELECTOR);
-    if (e == 0 && p->balances.n > 1)
+    if (p->uses[UNIT_BALANCE].n > 1)
         return err_set(c->err, -EINVAL, "%s/balances: %u units, expected one at most", pointer,
-                       p->balances.n);
-    if (e < 0 || (e = check_uses(c, &p->filters, F, arena_printf(c->a, "%s/filters", pointer))) < 0 ||
-        (e = check_uses(c, &p->weights, W, arena_printf(c->a, "%s/weights", pointer))) < 0 ||
-        (e = check_uses(c, &p->balances, B, arena_printf(c->a, "%s/balances", pointer))) < 0)
-        return e;
-    return policies_check_properties(c, p, &p->properties, arena_printf(c->a, "%s/properties", pointer));
+                       p->uses[UNIT_BALANCE].n);
+    for (int type = 0; type < UNIT_TYPES; type++)
+        for (uint32_t i = 0; e == 0 && i < p->uses[type].n; i++)
+            e = check_use(c, USES(p, type), i, (enum unit_type)type,
+                          arena_printf(c->a, "%s/%s", pointer, lists[type]));
+    return e < 0 ? e : check_properties(c, p, &p->properties, arena_printf(c->a, "%s/properties", pointer));
+}
+
+int policies_choose(struct cloud *c)
+{
+    const size_t n = COUNT_OF(built_in) + c->policies.n;
+    struct policy *all = arena_array(c->a, struct policy, n);
+    const struct policy *chosen = all;
+    uint32_t defaults = 0;
+    int e = 0;
+
+    memcpy(all, built_in, sizeof built_in);
+    for (size_t i = COUNT_OF(built_in); e == 0 && i < n; i++) {
+        uint32_t own = (uint32_t)(i - COUNT_OF(built_in));
+
+        all[i] = ROWS_OF(struct policy, c->policies)[own];
+        e = check(c, all, i, arena_printf(c->a, "/scheduling_policies/%u", own));
+        chosen = all[i].is_default ? &all[i] : chosen;
+        defaults += all[i].is_default;
+    }
+    if (e == 0 && defaults > 1)
+        return err_set(c->err, -EINVAL, "/scheduling_policies: %u have default_policy, expected one",
+                       defaults);
+    for (uint32_t i = 0; e == 0 && i < c->clusters.n; i++) {
+        struct cluster *cl = CLUSTER(c, i);
+
+        cl->policy = cl->policy_id ? find(all, n, cl->policy_id) : chosen;
+        if (!cl->policy)
+            return err_set(c->err, -EINVAL,
+                           "/clusters/%u/scheduling_policy/id: no policy \"%.100s\", expected the id or name "
+                           "of one, such as power_saving",
+                           i, cl->policy_id);
+        e = check_properties(c, cl->policy, &cl->properties,
+                             arena_printf(c->a, "/clusters/%u/custom_scheduling_policy_properties", i));
+    }
+    return e;
 }
 
 /* ---- values ---- */
-
-bool policies_ranks(const struct policy *p)
-{
-    return strcmp(p->selector, RANK_SELECTOR) == 0;
-}
 
 const char *policies_value(const struct cluster *cl, const char *name)
 {

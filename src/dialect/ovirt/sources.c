@@ -19,7 +19,6 @@ static const struct {
     {"#exclusive cpus", "0"},
     {"%exclusive", "0"},
     {"%shared cpus", "'$vm.vcpus'"},
-    {"%vcpus", "'$vm.vcpus'"},
     {"@load", "['*', 100, '$host.load']"},
     {"@load base", "0"},
     {"@plain load base", "0"},
@@ -27,19 +26,20 @@ static const struct {
     {"%load",
      "['if', ['given', '$vm.host'], ['/', ['*', 100, '$host.cores', '$vm.cpu_mhz'], '$host.cpu_mhz'], "
      "['*', {vcpu load}, '$vm.vcpus']]"},
-    {"@threshold minutes", "['/', '$host.over_s', 60]"},
+    {"@cpu_threshold_seconds", "'$host.over_s'"},
     {"@guests base", "0"},
-    {"@spm", "['default', '$host.attributes.spm', 0]"},
-    {"@sched base", "['*', {memory overcommit}, '$host.mem_mb']"},
+    {"spm", "['default', '$host.attributes.spm', 0]"},
+    {"sched base", "['*', {memory overcommit}, '$host.mem_mb']"},
     {"@memory base", "['default', '$host.free_mem_mb', 1e12]"},
     {"#memory overhead", "0"},
-    {"@swap free", "0"},
-    {"%memory", "'$vm.mem_mb'"},
-    {"%physical", "['+', '$vm.mem_mb', {overhead}]"},
+    {"swap free", "0"},
+    {"physical", "['+', '$vm.mem_mb', {overhead}]"},
     {"%need", "['+', '$vm.mem_mb', {overhead}, ['*', 8, '$vm.vcpus']]"},
     {"%takes", "['+', '$vm.mem_mb', {overhead}, ['*', 8, '$vm.vcpus']]"},
-    {"%paused", "false"},
+    {"paused", "false"},
     {"%home", "'$vm.host'"},
+    {"counts", "[{'name': 'memory need', 'count': '%takes'}, {'name': 'vcpus', 'count': '$vm.vcpus'}, "
+               "{'name': 'guests', 'count': 1}, {'name': 'ha vms', 'count': '%ha'}]"},
     {"highly available", "['or', ['given', '$vm.host'], ['=', '$vm.hints.highly available', true]]"},
 };
 
@@ -122,11 +122,12 @@ static int pipeline_of(const json_t *policy, double mem_overcommit, struct arena
                          .of_source = true,
                          .mem_overcommit = mem_overcommit,
                          .known = json_object(),
-                         .stages = json_array()};
+                         .series = SERIES_EMPTY};
 
-    stages_add_all(&m);
+    compile_stages(&m);
     *ret = json_pack("{s: o, s: o}", "stages", m.stages, "balance", balances_common(&m));
     json_decref(m.known);
+    json_decref(m.series);
     return 0;
 }
 

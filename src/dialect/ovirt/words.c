@@ -2,6 +2,7 @@
 #include "dialect/ovirt/words.h"
 
 #include "base/strbuf.h"
+#include "base/texts.h"
 #include "model/attributes.h"
 
 #include <math.h>
@@ -20,14 +21,6 @@ static const struct told {
     {"PinToHost", NULL, "the host is not present in the pinning list"},
 };
 
-static bool has(const struct value *texts, const char *text)
-{
-    for (uint32_t i = 0; texts->type == VALUE_TEXTS && i < texts->texts.n; i++)
-        if (strcmp(texts->texts.items[i], text) == 0)
-            return true;
-    return false;
-}
-
 static void put_missing(const struct attributes *vm, const struct attributes *host, const char *wanted,
                         const char *there, struct strbuf *out)
 {
@@ -35,7 +28,7 @@ static void put_missing(const struct attributes *vm, const struct attributes *ho
     const struct value known = attributes_find(host, there);
 
     for (uint32_t i = 0; of.type == VALUE_TEXTS && i < of.texts.n; i++)
-        if (!has(&known, of.texts.items[i]))
+        if (known.type != VALUE_TEXTS || !texts_have(known.texts.items, known.texts.n, of.texts.items[i]))
             strbuf_printf(out, "%s%s", out->len > 0 ? ", " : "", of.texts.items[i]);
 }
 
@@ -71,7 +64,7 @@ const char *ovirt_words(const struct snapshot *s, const struct refusal *why, uin
         return r->words;
     strbuf_init(&names, STRBUF_NO_LIMIT);
     put_missing(hints, there, "networks", "networks", &names);
-    put_missing(hints, there, "display", "addressed networks", &names);
+    put_missing(hints, there, "display", "networks_with_address", &names);
     const char *ret = names.len > 0 ? arena_printf(a, r->words, names.text) : NULL;
 
     strbuf_release(&names);
