@@ -66,6 +66,10 @@ def test_service():
         moved = planned(s)
         check('not to the one with the grace of the SPM', moved and moved[0][1] == 'b' or moved == [], moved)
         check('nor a start', '-> c' not in s.ask('place', 'new').stdout, s.ask('place', 'new').stdout)
+        reload('{clone_of: vm_evenly_distributed, properties: {HighVmCount: 4}}')
+        planned(s)
+        rule = [x for p in json.loads(s.ask('snapshot').stdout)['pipelines'] for x in p['stages'] if 'gap' in x]
+        check('a clone keeps the properties that are not given', len(rule) == 1 and rule[0]['gap'] == 5 and rule[0]['from'][-1][-1] == 4, rule)
         reload('none')
         check('none moves nothing', planned(s) == [], planned(s))
         told = json.loads(s.ask('place', 'new', '--format', 'json').stdout)

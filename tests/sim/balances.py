@@ -20,8 +20,7 @@ DPM = {'dpm.enabled': True, 'dpm.automation': 'automatic'}
 
 
 def power_saving(reserve):
-    return {'clone_of': 'power_saving', 'properties': {'HighUtilization': 80, 'LowUtilization': 20, 'CpuOverCommitDurationMinutes': 2,
-                                                       'EnableAutomaticHostPowerManagement': 'true', 'HostsInReserve': reserve}}
+    return {'clone_of': 'power_saving', 'properties': {'EnableAutomaticHostPowerManagement': 'true', 'HostsInReserve': reserve}}
 
 
 # (name in the table, policy or None: Ballast's own, settings)

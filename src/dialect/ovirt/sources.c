@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#define PROPERTIES "custom_scheduling_policy_properties"
+
 /* Facts and parts of units.c. Of other facts a source has the attribute or the hint of this name, where the
  * configuration sets it. $host.used and $host.load leave the VM itself out. */
 static const struct {
@@ -82,11 +84,13 @@ static void add_external(const json_t *uses, enum unit_type type, const char *wo
     }
 }
 
-/* A cloud with one cluster that has the policy, without hosts and VMs. */
+/* A cloud with one cluster that has the policy, without hosts and VMs. The properties are the cluster's, so a
+ * clone keeps those that are not among them. */
 static json_t *cloud_with(const json_t *policy)
 {
     json_t *units = json_array();
     json_t *own = json_array();
+    json_t *properties = properties_of(json_object_get(policy, "properties"));
     const char *name = json_string_value(policy);
 
     if (!name) {
@@ -94,16 +98,15 @@ static json_t *cloud_with(const json_t *policy)
 
         if (!json_object_get(copy, "name"))
             (void)json_object_set_new(copy, "name", json_string("its own"));
-        if (json_object_get(copy, "properties"))
-            (void)json_object_set_new(copy, "properties", properties_of(json_object_get(copy, "properties")));
+        (void)json_object_del(copy, "properties");
         name = json_string_value(json_object_get(copy, "name"));
         add_external(json_object_get(copy, "filters"), UNIT_FILTER, "filter", units);
         add_external(json_object_get(copy, "weights"), UNIT_WEIGHT, "weight", units);
         (void)json_array_append_new(own, copy);
     }
-    return json_pack("{s: [{s: s, s: {s: s}}], s: o, s: o}", "clusters", "id", "the cluster",
-                     "scheduling_policy", "id", name ? name : "", "scheduling_policies", own,
-                     "scheduling_policy_units", units);
+    return json_pack("{s: [{s: s, s: {s: s}, s: o*}], s: o, s: o}", "clusters", "id", "the cluster",
+                     "scheduling_policy", "id", name ? name : "", PROPERTIES, properties,
+                     "scheduling_policies", own, "scheduling_policy_units", units);
 }
 
 /* {"stages": [...], "balance": {...}} */
@@ -156,11 +159,14 @@ static void place(struct node *n, const struct node *policy)
 /* The sentence about the policy, with the path inside it. */
 static int complain(const struct reader *r, const struct node *policy, const char *why)
 {
-    static const char *const own = "/scheduling_policies/0";
+    static const char *const places[][2] = {{"/scheduling_policies/0", ""},
+                                            {"/clusters/0/" PROPERTIES, "/properties"}};
     const char *sentence = strstr(why, ": ");
-    bool inside = strncmp(why, own, strlen(own)) == 0;
 
-    return reader_complain(r, policy, ": %s", inside ? why + strlen(own) : sentence ? sentence + 2 : why);
+    for (size_t i = 0; i < COUNT_OF(places); i++)
+        if (strncmp(why, places[i][0], strlen(places[i][0])) == 0)
+            return reader_complain(r, policy, ": %s%s", places[i][1], why + strlen(places[i][0]));
+    return reader_complain(r, policy, ": %s", sentence ? sentence + 2 : why);
 }
 
 int ovirt_expand(const struct reader *r, const struct node *entry, double mem_overcommit,
