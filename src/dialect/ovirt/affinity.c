@@ -177,25 +177,16 @@ void affinity_find(const struct compiler *m)
 
 /* ---- enforcement ---- */
 
-static json_t *ids_marked(const bool *marked, uint32_t n,
-                          const char *(*id_of)(const struct cloud *, uint32_t), const struct cloud *c)
+/* Every row begins with its id. */
+static json_t *ids_marked(const bool *marked, const struct objects *rows, size_t size)
 {
     json_t *ret = json_array();
 
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < rows->n; i++)
         if (marked[i])
-            (void)json_array_append_new(ret, json_string(id_of(c, i)));
+            (void)json_array_append_new(
+                ret, json_string(*(const char *const *)((const char *)rows->items + i * size)));
     return ret;
-}
-
-static const char *vm_id(const struct cloud *c, uint32_t ix)
-{
-    return VM(c, ix)->id;
-}
-
-static const char *host_id(const struct cloud *c, uint32_t ix)
-{
-    return HOST(c, ix)->id;
 }
 
 /* Whether a VM's policy has the filter. */
@@ -217,34 +208,30 @@ static bool is_filtered(const struct cloud *c, const bool *vms, const char *filt
     return false;
 }
 
-static void add_rule(json_t *rules, const struct affinity_group *g, const char *what, const char *kind,
-                     json_t *vms, json_t *hosts, size_t least)
-{
-    if (json_array_size(vms) >= least && (!hosts || json_array_size(hosts) > 0))
-        (void)json_array_append_new(rules,
-                                    json_pack("{s: s+, s: s, s: b, s: O, s: O*}", "id", g->id, what, "kind",
-                                              kind, "mandatory", true, "vms", vms, "hosts", hosts));
-    json_decref(vms);
-    json_decref(hosts);
-}
-
 /* VMs of a rule that keeps them together are one unit of the core, which is placed as a whole: positive
- * groups have their filter alone. */
+ * groups of VMs have their filter alone. */
 json_t *affinity_rules(const struct cloud *c)
 {
     json_t *ret = json_array();
 
     for (uint32_t i = 0; i < c->groups.n; i++) {
         const struct affinity_group *g = GROUP(c, i);
+        json_t *vms = ids_marked(g->has_vm, &c->vms, sizeof(struct vm));
+        json_t *hosts = ids_marked(g->has_host, &c->hosts, sizeof(struct host));
 
-        if (g->vms_enabled && !g->vms_positive && g->vms_enforcing &&
+        if (g->vms_enabled && !g->vms_positive && g->vms_enforcing && json_array_size(vms) > 1 &&
             is_filtered(c, g->has_vm, "VmAffinityGroups"))
-            add_rule(ret, g, " (VMs)", "vm-vm-anti-affine", ids_marked(g->has_vm, c->vms.n, vm_id, c), NULL,
-                     2);
-        if (g->hosts_enabled && g->hosts_enforcing && is_filtered(c, g->has_vm, "VmToHostsAffinityGroups"))
-            add_rule(ret, g, " (hosts)", g->hosts_positive ? "vm-host-affine" : "vm-host-anti-affine",
-                     ids_marked(g->has_vm, c->vms.n, vm_id, c),
-                     ids_marked(g->has_host, c->hosts.n, host_id, c), 1);
+            (void)json_array_append_new(ret,
+                                        json_pack("{s: s+, s: s, s: b, s: O}", "id", g->id, " (VMs)", "kind",
+                                                  "vm-vm-anti-affine", "mandatory", true, "vms", vms));
+        if (g->hosts_enabled && g->hosts_enforcing && json_array_size(hosts) > 0 &&
+            is_filtered(c, g->has_vm, "VmToHostsAffinityGroups"))
+            (void)json_array_append_new(
+                ret, json_pack("{s: s+, s: s, s: b, s: O, s: O}", "id", g->id, " (hosts)", "kind",
+                               g->hosts_positive ? "vm-host-affine" : "vm-host-anti-affine", "mandatory",
+                               true, "vms", vms, "hosts", hosts));
+        json_decref(vms);
+        json_decref(hosts);
     }
     return ret;
 }
