@@ -38,7 +38,9 @@ const struct verb verb_explain = {
             "in the same words are one row, with the range of their figures; --host and --format json show "
             "each. A shortage is its mean over the "
             "time for which today's load is expected to last. The checks are listed in "
-            "names.md. --host without --vm names the check that keeps a host on, or keeps it in "
+            "names.md. SCORE BY STAGE: what each stage of the VM's pipeline gives the best hosts, and all "
+            "together (JSON: each host). --host without --vm names the check that keeps a host on, or keeps "
+            "it in "
             "standby. Settings: as for `ballast plan`. ballast-concepts(7) defines the terms.",
     .options = options,
     .n_options = COUNT_OF(options),

@@ -1,6 +1,7 @@
 /* Explains the move of a VM or why it stays, and the power decision about a host. */
 #include "core/explain.h"
 
+#include "core/fit/rank.h"
 #include "core/plan/correct.h"
 #include "core/plan/findings.h"
 #include "core/plan/pass_state.h"
@@ -304,6 +305,41 @@ static void fill_stages(const struct pass *p, uint32_t vm, struct explanation *e
     e->n_left = fit_hosts_left(&p->rules.fit, rules_fit_use(&snap->vms[vm]), vm, on, &live, p->a, &e->left);
 }
 
+/* What each stage of the VM's pipeline gives the hosts that it does not refuse. */
+static void fill_scores(const struct pass *p, uint32_t vm, struct explanation *e)
+{
+    const struct fit_live live = layout_live(&p->layout);
+    uint32_t *hosts = arena_array(p->a, uint32_t, e->n);
+    struct candidate **of = arena_array(p->a, struct candidate *, e->n);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < e->n; i++) {
+        uint32_t slot = p->layout.host_slot[e->candidates[i].host];
+
+        e->candidates[i].score = UNKNOWN;
+        if (slot == IX_NONE || slot >= p->layout.n_on ||
+            check_pipeline(p, vm, e->candidates[i].host) != CHECK_NONE)
+            continue;
+        of[n] = &e->candidates[i];
+        hosts[n++] = e->candidates[i].host;
+    }
+    if (n == 0 || !fit_ranks(&p->rules.fit, vm))
+        return;
+    struct fit_ranking *r = fit_ranking_new(&p->rules.fit, vm, &live.is, hosts, n, p->a);
+    uint32_t *stages = arena_array(p->a, uint32_t, STAGES_MAX);
+
+    fit_ranking_score(r);
+    e->n_scoring = fit_ranking_parts(r, 0, NULL, stages);
+    e->scoring = stages;
+    for (uint32_t i = 0; i < n; i++) {
+        double *parts = arena_array(p->a, double, (size_t)e->n_scoring + 1);
+
+        (void)fit_ranking_parts(r, i, parts, NULL);
+        of[i]->parts = parts;
+        of[i]->score = r->score[i];
+    }
+}
+
 int explain_vm(const struct snapshot *snap, const struct policy *policy, uint32_t vm, uint32_t host,
                struct arena *a, struct explanation *ret, struct err *err)
 {
@@ -319,6 +355,7 @@ int explain_vm(const struct snapshot *snap, const struct policy *policy, uint32_
             fill_candidate(p, vm, i, &e.candidates[e.n++]);
     e.summary = summary_of(p, vm, &e);
     fill_stages(p, vm, &e);
+    fill_scores(p, vm, &e);
     *ret = e;
     return 0;
 }

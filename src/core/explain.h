@@ -17,6 +17,8 @@ struct candidate {
     const struct finding *found;
     double imbalance_after;                     /* UNKNOWN: an earlier check rejected the host */
     double cost[RES_COUNT], benefit[RES_COUNT]; /* likewise */
+    double score;        /* by the VM's pipeline; UNKNOWN: it refuses the host, or has no scores */
+    const double *parts; /* of the score, by scoring stage; NULL likewise */
 };
 
 struct explanation {
@@ -27,6 +29,8 @@ struct explanation {
     const struct stage_left
         *left; /* the hosts that are on and pass each stage of its pipeline; n_left 0: none */
     uint32_t n_left;
+    const uint32_t *scoring; /* the stages of its pipeline that score; n_scoring 0: none */
+    uint32_t n_scoring;
 };
 
 /* host: IX_NONE for all hosts. -EINVAL: the snapshot has no such VM or host. */

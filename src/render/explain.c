@@ -22,6 +22,19 @@ static void put_amount(struct json_writer *w, const char *key, const double amou
         render_amount(w, key, amount);
 }
 
+/* What each stage of the pipeline gives the host. */
+static void put_scores(struct json_writer *w, const struct snapshot *snap, const struct explanation *e,
+                       const struct candidate *c)
+{
+    if (e->n_scoring == 0)
+        return;
+    jw_figure(w, "score", c->score);
+    jw_begin(w, "scores", JW_OBJECT, JW_INLINE);
+    for (uint32_t i = 0; c->parts && i < e->n_scoring; i++)
+        jw_figure(w, snap->stages[e->scoring[i]].is.name, c->parts[i]);
+    jw_end(w);
+}
+
 void render_explain_json(const struct snapshot *snap, const struct explanation *e, struct strbuf *out)
 {
     struct json_writer w = {.out = out};
@@ -44,6 +57,7 @@ void render_explain_json(const struct snapshot *snap, const struct explanation *
         jw_figure(&w, "imbalance_after", c->imbalance_after);
         put_amount(&w, "cost", c->cost);
         put_amount(&w, "benefit", c->benefit);
+        put_scores(&w, snap, e, c);
         jw_end(&w);
     }
     jw_end(&w);
@@ -165,6 +179,44 @@ static void put_candidates(const struct snapshot *snap, struct table *t, const s
     }
 }
 
+#define SCORED_MOST 4 /* hosts side by side */
+
+static int compare_scores(const void *a, const void *b)
+{
+    const struct candidate *const *x = a;
+    const struct candidate *const *y = b;
+
+    return (*x)->score != (*y)->score ? ((*x)->score < (*y)->score ? 1 : -1)
+           : (*x)->host < (*y)->host  ? -1
+                                      : 1;
+}
+
+/* The best hosts by the pipeline's score, and what each stage gives them. */
+static void put_score_table(const struct snapshot *snap, const struct explanation *e, struct arena *a,
+                            struct strbuf *out)
+{
+    const struct candidate **best = by_host_name(snap, e, a);
+    struct column columns[SCORED_MOST + 1] = {{"SCORE BY STAGE", false}};
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < e->n; i++)
+        if (best[i]->parts)
+            best[n++] = best[i];
+    qsort(best, n, sizeof *best, compare_scores);
+    n = n < SCORED_MOST ? n : SCORED_MOST;
+    for (uint32_t i = 0; i < n; i++)
+        columns[i + 1] = (struct column){ref_host_name(snap, best[i]->host), true};
+    struct table t = table_of(a, columns, (size_t)n + 1);
+
+    for (uint32_t k = 0; k <= e->n_scoring; k++) {
+        table_cell(&t, k < e->n_scoring ? snap->stages[e->scoring[k]].is.name : "together");
+        for (uint32_t i = 0; i < n; i++)
+            table_cellf(&t, "%.4g", k < e->n_scoring ? best[i]->parts[k] : best[i]->score);
+    }
+    strbuf_puts(out, "\n");
+    table_render(&t, "  ", out);
+}
+
 void render_explain_text(const struct snapshot *snap, const struct explanation *e, struct strbuf *out)
 {
     static const struct column columns[] = {
@@ -187,6 +239,8 @@ void render_explain_text(const struct snapshot *snap, const struct explanation *
         put_candidates(snap, &t, alike, n_alike, &scratch);
     }
     table_render(&t, "  ", out);
+    if (e->n_scoring > 0)
+        put_score_table(snap, e, &scratch, out);
 }
 
 void render_explain_host_json(const struct snapshot *snap, const struct host_explanation *e,

@@ -189,6 +189,19 @@ def test_O1_words():
     check('no host', 'There are no hosts to use. Check that the cluster contains at least one host in Up state.' in done.stdout, done.stdout + done.stderr)
 
 
+def test_cost_table():
+    """`explain` shows what each unit gives each host, and together; the VM starts on the host with most."""
+    of = cloud('evenly_distributed', hosts=[host('a', 40), host('b', 10), host('c', 70), host('d', status='maintenance')], vms=[vm('v'), vm('w', 'b')])
+    snapshot = run('fit', 'compile', '-', stdin=json.dumps(of)).stdout
+    told = {c['host']: c for c in json.loads(run('explain', '--snapshot', '-', '--vm', 'v', '--format', 'json', stdin=snapshot).stdout)['candidates']}
+    check('units of each host', all('OptimalForCpuEvenDistribution' in told[h]['scores'] for h in 'abc') and told['d']['scores'] == {} and told['d']['score'] is None, told)
+    check('together', all(abs(sum(told[h]['scores'].values()) - told[h]['score']) < 1e-9 for h in 'abc'), told)
+    expect('two points for each host with more load', [told[h]['scores']['OptimalForCpuEvenDistribution'] for h in 'abc'], [2, 4, 0])
+    expect('the best', place(of, 'v'), [max('abc', key=lambda h: told[h]['score'])])
+    text = run('explain', '--snapshot', '-', '--vm', 'v', stdin=snapshot).stdout
+    check('as text, the best first', 'SCORE BY STAGE' in text and text.split('SCORE BY STAGE')[1].split()[:3] == ['b', 'a', 'c'] and 'together' in text, text)
+
+
 for name, test in list(globals().items()):
     if name.startswith('test_'):
         test()

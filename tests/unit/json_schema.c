@@ -544,6 +544,8 @@ static json_t *explain_schema(void)
     put(candidate, "imbalance_after", true, or_null(number()));
     put(candidate, "cost", true, or_null(amount()));
     put(candidate, "benefit", true, or_null(amount()));
+    put(candidate, "score", false, or_null(number()));
+    put(candidate, "scores", false, map_of(or_null(number())));
     put(vm, "format", true, constant("ballast-explain/1"));
     put(vm, "vm", true, text());
     put(vm, "host", true, or_null(text()));

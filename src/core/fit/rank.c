@@ -522,6 +522,22 @@ void fit_ranking_score(struct fit_ranking *r)
         r->has_changed[r->changed[r->n_changed - 1]] = false;
 }
 
+uint32_t fit_ranking_parts(const struct fit_ranking *r, uint32_t i, double *ret, uint32_t *ret_stages)
+{
+    uint32_t n = 0;
+
+    for (uint32_t k = 0; k < r->n_stages; k++) {
+        if (r->stages[k].kind != STAGE_SCORE)
+            continue;
+        if (ret)
+            ret[n] = r->stages[k].parts[i] + 0.0; /* no -0 */
+        if (ret_stages)
+            ret_stages[n] = r->stages[k].stage;
+        n++;
+    }
+    return n;
+}
+
 void fit_ranking_get(const struct fit_ranking *r, uint32_t i, double *buckets, struct fit_ranked *ret)
 {
     for (uint32_t k = 0; k < r->n_buckets; k++)

@@ -70,6 +70,10 @@ void fit_ranking_renew(struct fit_ranking *r, uint32_t i, bool candidate);
 
 void fit_ranking_score(struct fit_ranking *r);
 
+/* What each stage that scores adds on the ith host, and which stages they are; each NULL or with room for all
+ * of the VM's stages. Returns how many. Valid as scores are. */
+uint32_t fit_ranking_parts(const struct fit_ranking *r, uint32_t i, double *ret, uint32_t *ret_stages);
+
 /* The ith host's place in the order. buckets: room for n_buckets, in which ret's stand. */
 void fit_ranking_get(const struct fit_ranking *r, uint32_t i, double *buckets, struct fit_ranked *ret);
 
