@@ -115,7 +115,8 @@ def test_own_use():
                     "hosts": [{"id": "h1", **host, "mem_free_mb": 32768, "quarantine": True,
                                "own": {"at": at, "cpu_mhz": 3000, "mem_mb": 24576}},
                               {"id": "h2", **host, "mem_free_mb": 57344, "swap_in_mb_s": 0.05, "mem_pressure": 0.02}, {"id": "h3", **host, "state": "standby"}],
-                    "vms": [{"id": "a", "host": "h1", **vm}, {"id": "b", "host": "h2", **vm, "ballooned_mb": 1024, "swapped_mb": 512}]}
+                    "vms": [{"id": "a", "host": "h1", **vm}, {"id": "b", "host": "h2", **vm, "ballooned_mb": 1024, "swapped_mb": 512}],
+                    "migrations": [{"vm": "b", "from": "h2", "to": "h1", "started": at}]}
         path = d.folder / "cluster.json"
         path.write_text(json.dumps(snapshot))
         d.write(source={"kind": "file", "file": str(path)})
@@ -127,6 +128,8 @@ def test_own_use():
         own = {dict(s)["host"]: value for s, value in found["ballast_host_memory_own_use_bytes"].items()}
         assert own == {"h1": 24576 * 2**20, "h2": 0}, own
         assert of(found["ballast_host_cpu_own_use_hertz"], host="h1") == 3e9, found
+        on_the_way = [{dict(s)["host"]: value for s, value in found[f"ballast_host_{name}"].items()} for name in ("cpu_pending_hertz", "memory_pending_bytes")]
+        assert on_the_way == [{"h1": 5e8, "h2": 0, "h3": 0}, {"h1": 8192 * 2**20, "h2": 0, "h3": 0}], on_the_way
         assert 110 <= of(found["ballast_host_own_use_age_seconds"], host="h1") <= 240, found
         assert of(found["ballast_host_own_use_age_seconds"], host="h2") == 0, found
         assert {dict(s)["host"]: v for s, v in found["ballast_host_quarantine"].items()} == {"h1": 1, "h2": 0, "h3": 0}

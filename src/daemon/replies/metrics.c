@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
+#include "core/place/starting.h"
 #include "net/http.h"
 
 #include <math.h>
@@ -502,19 +503,22 @@ static void put_hosts(const struct text *t, const struct snapshot *s, const stru
 {
     static const char load[] = "ballast_host_normalized_entitlement_ratio";
     static const struct {
-        const char *capacity, *demand, *unmet, *own, *label;
+        const char *capacity, *demand, *pending, *unmet, *own, *label;
         double unit;
     } of[RES_COUNT] = {
         [RES_CPU] = {"ballast_host_cpu_capacity_hertz", "ballast_host_cpu_demand_hertz",
-                     "ballast_host_cpu_unmet_demand_hertz", "ballast_host_cpu_own_use_hertz",
-                     ",resource=\"cpu\"", HZ_PER_MHZ},
+                     "ballast_host_cpu_pending_hertz", "ballast_host_cpu_unmet_demand_hertz",
+                     "ballast_host_cpu_own_use_hertz", ",resource=\"cpu\"", HZ_PER_MHZ},
         [RES_MEM] = {"ballast_host_memory_capacity_bytes", "ballast_host_memory_demand_bytes",
-                     "ballast_host_memory_unmet_demand_bytes", "ballast_host_memory_own_use_bytes",
-                     ",resource=\"memory\"", BYTES_PER_MB},
+                     "ballast_host_memory_pending_bytes", "ballast_host_memory_unmet_demand_bytes",
+                     "ballast_host_memory_own_use_bytes", ",resource=\"memory\"", BYTES_PER_MB},
     };
     CLEANUP(strbuf_releasep) struct strbuf labels = STRBUF_EMPTY;
+    CLEANUP(arena_releasep) struct arena a = {0};
     const uint32_t n = s->n_hosts;
+    double *pending[RES_COUNT];
 
+    starting_on_the_way(s, &a, pending);
     head(t, load, "gauge",
          "What the host's VMs are entitled to, as a part of its capacity, at the last pass.");
     for (uint32_t i = 0; i < n; i++) {
@@ -528,6 +532,10 @@ static void put_hosts(const struct text *t, const struct snapshot *s, const stru
         head(t, of[r].demand, "gauge", "Demand of the VMs on the host.");
         for (uint32_t i = 0; i < n; i++)
             sample(t, of[r].demand, list[i].labels, list[i].power.wanted[r] * of[r].unit);
+        head(t, of[r].pending, "gauge",
+             "Of VMs that are to start on the host or to come, and have not arrived.");
+        for (uint32_t i = 0; i < n; i++)
+            sample(t, of[r].pending, list[i].labels, pending[r][i] * of[r].unit);
         head(t, of[r].unmet, "gauge", "Shortage: demand of the VMs on the host that is not met.");
         for (uint32_t i = 0; i < n; i++)
             sample(t, of[r].unmet, list[i].labels, list[i].power.unmet[r] * of[r].unit);
