@@ -4,7 +4,7 @@
 import json
 import signal
 
-from command import Service, check, end, wait_until
+from command import TOP, Service, check, end, run, wait_until
 
 UNEVEN = {'a': 6, 'b': 3, 'c': 1}  # VMs of each host
 GUESTS = '{clone_of: vm_evenly_distributed, properties: {HighVmCount: 4, MigrationThreshold: 3, SpmVmGrace: 2}}'
@@ -42,6 +42,12 @@ def test_refused():
             done = s.ask('check-config', s.config)
             check(what, done.returncode == 2 and done.stderr.count('\n') == 1 and f'{s.config}:7: pipelines.all.s' in done.stderr
                   and said in done.stderr, done.stderr)
+
+
+def test_accepted():
+    """A clone with filters of its own lacks units whose properties it has; a unit is a filter and a weight; properties in REST's words."""
+    done = run('check-config', TOP / 'tests/fuzz/corpus/config/policies.yaml')
+    check('all kinds of policies', done.returncode == 0, done.stderr)
 
 
 def test_service():
@@ -85,5 +91,6 @@ def test_service():
 
 
 test_refused()
+test_accepted()
 test_service()
 end()

@@ -112,7 +112,7 @@ static void add_filters(struct compiler *m, const struct policy *p)
                 add_stage(m, u->name, "filter", units_expression(m, u));
         }
     for (uint32_t i = 0; i < n; i++) {
-        const struct external_unit *own = policies_external(m->c, uses[i].id);
+        const struct external_unit *own = policies_external(m->c, uses[i].id, UNIT_FILTER);
         if (own && own->enabled)
             (void)json_array_append_new(m->stages,
                                         json_pack("{s: s, s: s, s: s, s: s}", "name", own->name, "external",
@@ -144,14 +144,16 @@ static void add_weights(struct compiler *m, const struct policy *p)
 
     for (uint32_t i = 0; i < p->uses[UNIT_WEIGHT].n; i++) {
         const struct unit *u = units_find(uses[i].id, UNIT_WEIGHT);
-        const struct external_unit *own = u ? NULL : policies_external(m->c, uses[i].id);
+        const struct external_unit *own = u ? NULL : policies_external(m->c, uses[i].id, UNIT_WEIGHT);
+        bool filters = policies_external(m->c, uses[i].id, UNIT_FILTER) != NULL;
         json_t *x = NULL;
 
         m->by_rank = false;
         if (u && (x = units_expression(m, u)) != NULL)
             add_weight(m, u->name, NULL, x, uses[i].factor);
         if (own && own->enabled)
-            add_weight(m, own->name, own->name, units_text(m, "['default', '$answer', 0]"), uses[i].factor);
+            add_weight(m, filters ? arena_printf(m->c->a, "%s weight", own->name) : own->name, own->name,
+                       units_text(m, "['default', '$answer', 0]"), uses[i].factor);
     }
     if (!m->of_source) /* all other scores are whole numbers */
         (void)json_array_append_new(m->stages, units_text(m, "{order of the list}"));

@@ -113,7 +113,7 @@ int policies_choose(struct cloud *c);
 const char *policies_value(const struct cluster *cl, const char *name);
 double policies_number(const struct cluster *cl, const char *name, double otherwise);
 
-const struct external_unit *policies_external(const struct cloud *c, const char *id);
+const struct external_unit *policies_external(const struct cloud *c, const char *id, enum unit_type type);
 
 /* ---- units.c ---- */
 

@@ -70,12 +70,14 @@ static const struct policy built_in[] = {
 
 /* ---- checks ---- */
 
-const struct external_unit *policies_external(const struct cloud *c, const char *id)
+static const char *const type_words[] = {"filter", "weight", "load_balancing"};
+
+const struct external_unit *policies_external(const struct cloud *c, const char *id, enum unit_type type)
 {
     const struct external_unit *all = c->units.items;
 
     for (uint32_t i = 0; id && i < c->units.n; i++)
-        if (strcmp(all[i].id, id) == 0)
+        if (strcmp(all[i].id, id) == 0 && strcmp(all[i].type, type_words[type]) == 0)
             return &all[i];
     return NULL;
 }
@@ -96,7 +98,8 @@ static bool has_unit(const struct cloud *c, const struct policy *p, const char *
         for (uint32_t i = 0; i < p->uses[type].n; i++) {
             const char *id = USES(p, type)[i].id;
             const struct unit *u = units_find(id, (enum unit_type)type);
-            if (word ? u && strstr(u->properties, word) : policies_external(c, id) != NULL)
+            if (word ? u && strstr(u->properties, word)
+                     : policies_external(c, id, (enum unit_type)type) != NULL)
                 return true;
         }
     return false;
@@ -151,13 +154,10 @@ static int check_properties(const struct cloud *c, const struct policy *p, const
 static int check_use(const struct cloud *c, const struct unit_use *items, uint32_t i, enum unit_type type,
                      const char *pointer)
 {
-    static const char *const words[] = {"filter", "weight", "load_balancing"};
-    const struct external_unit *own = policies_external(c, items[i].id);
-
-    if (!units_find(items[i].id, type) && (!own || strcmp(own->type, words[type]) != 0))
+    if (!units_find(items[i].id, type) && !policies_external(c, items[i].id, type))
         return err_set(c->err, -EINVAL,
                        "%s/%u/id: \"%.100s\" is no unit of the type %s, expected the id of one", pointer, i,
-                       items[i].id ? items[i].id : "", words[type]);
+                       items[i].id ? items[i].id : "", type_words[type]);
     if (items[i].factor != (double)(int64_t)items[i].factor ||
         items[i].position != (double)(int64_t)items[i].position)
         return err_set(c->err, -EINVAL, "%s/%u: expected a whole number", pointer, i);
@@ -217,7 +217,9 @@ static int check(const struct cloud *c, struct policy *all, size_t ix, const cha
         for (uint32_t i = 0; e == 0 && i < p->uses[type].n; i++)
             e = check_use(c, USES(p, type), i, (enum unit_type)type,
                           arena_printf(c->a, "%s/%s", pointer, lists[type]));
-    return e < 0 ? e : check_properties(c, p, &p->properties, arena_printf(c->a, "%s/properties", pointer));
+    if (e < 0 || !p->properties_given) /* a clone may lack the units of those that it has from the other */
+        return e;
+    return check_properties(c, p, &p->properties, arena_printf(c->a, "%s/properties", pointer));
 }
 
 int policies_choose(struct cloud *c)
