@@ -148,9 +148,15 @@ int config_read_pipeline(const struct section *s, const struct node *n, void *at
 {
     struct overlay_pipeline *ret = at;
     int e = check_key(&s->reader, n, "pipelines");
+    bool agrees = true;
 
     if (e == 0)
-        e = ovirt_expand(&s->reader, n, s->config->policy.mem_overcommit, &n);
+        e = ovirt_expand(&s->reader, n, s->config->policy.mem_overcommit, &n, &agrees);
+    if (!agrees)
+        section_warn(s, n->line,
+                     "pipelines.%s." OVIRT_POLICY_KEY
+                     ": no weight agrees with the balance: VMs may be sent back, or nowhere",
+                     n->key);
     if (e < 0 || (e = reader_object(&s->reader, n, &pipeline_schema, ret)) < 0)
         return e;
     ret->name = ret->is.name = n->key;

@@ -63,3 +63,28 @@ json_t *balances_common(struct compiler *m)
     return json_pack("{s: i, s: o, s: o}", "moves", 1, "high", units_text(m, "{high}"), "low",
                      units_text(m, "{low}"));
 }
+
+bool balances_agree(const struct policy *p)
+{
+    static const struct {
+        const char *balance, *weights;
+    } agreeing[] = {
+        {"OptimalForEvenDistribution", " OptimalForCpuEvenDistribution OptimalForMemoryEvenDistribution "},
+        {"OptimalForPowerSaving", " OptimalForCpuPowerSaving OptimalForMemoryPowerSaving "},
+        {"OptimalForEvenGuestDistribution", " OptimalForEvenGuestDistribution "},
+    };
+    const struct unit *u =
+        p->uses[UNIT_BALANCE].n > 0 ? units_find(USES(p, UNIT_BALANCE)->id, UNIT_BALANCE) : NULL;
+    size_t k = 0;
+
+    while (u && k < COUNT_OF(agreeing) && strcmp(agreeing[k].balance, u->name) != 0)
+        k++;
+    if (!u || k == COUNT_OF(agreeing))
+        return true;
+    for (uint32_t i = 0; i < p->uses[UNIT_WEIGHT].n; i++) {
+        const struct unit *weight = units_find(USES(p, UNIT_WEIGHT)[i].id, UNIT_WEIGHT);
+        if (weight && USES(p, UNIT_WEIGHT)[i].factor > 0 && strstr(agreeing[k].weights, weight->name))
+            return true;
+    }
+    return false;
+}

@@ -185,6 +185,8 @@ void compile_stages(struct compiler *m); /* of the cluster's policy */
 /* The stages of the unit of balance; what its rules have in common. */
 void balances_add(struct compiler *m, const struct unit *u);
 json_t *balances_common(struct compiler *m);
+/* Whether a weight wants what the balance does; else the weights may send VMs back, or nowhere. */
+bool balances_agree(const struct policy *p);
 
 /* What a part, or the fact "@load", "#guests" or "%home", is on a source; NULL: as in a cloud. */
 const char *sources_fact(const char *name, size_t n);

@@ -20,9 +20,9 @@ int ovirt_compile(const json_t *cloud, struct arena *a, json_t **ret, struct err
  * the entry itself. The policy is the name or id of a built-in one, or an object in REST's words with
  * clone_of, filters, weights and so on; `properties` may be a map, and an external unit of the configuration
  * has its name as id. It becomes the pipeline of VMs of any source, which run or start. In the reader's
- * arena. -EINVAL with the line. */
+ * arena. *ret_agrees: a weight wants what the balance does. -EINVAL with the line. */
 #define OVIRT_POLICY_KEY "scheduling_policy"
 int ovirt_expand(const struct reader *r, const struct node *entry, double mem_overcommit,
-                 const struct node **ret);
+                 const struct node **ret, bool *ret_agrees);
 
 #endif

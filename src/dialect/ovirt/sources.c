@@ -111,7 +111,7 @@ static json_t *cloud_with(const json_t *policy)
 
 /* {"stages": [...], "balance": {...}} */
 static int pipeline_of(const json_t *policy, double mem_overcommit, struct arena *a, json_t **ret,
-                       struct err *err)
+                       bool *ret_agrees, struct err *err)
 {
     CLEANUP(json_decrefp) json_t *cloud = cloud_with(policy);
     struct cloud c;
@@ -129,6 +129,7 @@ static int pipeline_of(const json_t *policy, double mem_overcommit, struct arena
 
     compile_stages(&m);
     *ret = json_pack("{s: o, s: o}", "stages", m.stages, "balance", balances_common(&m));
+    *ret_agrees = balances_agree(m.cluster->policy);
     json_decref(m.known);
     json_decref(m.series);
     return 0;
@@ -170,13 +171,14 @@ static int complain(const struct reader *r, const struct node *policy, const cha
 }
 
 int ovirt_expand(const struct reader *r, const struct node *entry, double mem_overcommit,
-                 const struct node **ret)
+                 const struct node **ret, bool *ret_agrees)
 {
     const struct node *policy = node_child(entry, OVIRT_POLICY_KEY);
     struct node *made;
     struct err err = {0};
 
     *ret = entry;
+    *ret_agrees = true;
     if (!policy)
         return 0;
     if (node_has(entry, "stages") || node_has(entry, "balance"))
@@ -188,7 +190,7 @@ int ovirt_expand(const struct reader *r, const struct node *entry, double mem_ov
     CLEANUP(json_decrefp) json_t *json = json_of(policy);
     CLEANUP(json_decrefp) json_t *pipeline = NULL;
 
-    if (pipeline_of(json, mem_overcommit, r->a, &pipeline, &err) < 0)
+    if (pipeline_of(json, mem_overcommit, r->a, &pipeline, ret_agrees, &err) < 0)
         return complain(r, policy, err.text);
     CLEANUP(freep) char *text = json_dumps(pipeline, JSON_COMPACT);
     int e = text ? json_tree_parse(text, r->a, &made, &err) : -ENOMEM;

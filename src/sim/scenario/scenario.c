@@ -223,8 +223,9 @@ static int build_pipelines(struct building *b, const struct node *list)
         struct seen_pipeline *p = inventory_add_pipeline(&b->inv, b->f.a);
 
         const struct node *whole = n;
+        bool agrees;
 
-        r = ovirt_expand(&b->f, n, b->s->policy.mem_overcommit, &whole);
+        r = ovirt_expand(&b->f, n, b->s->policy.mem_overcommit, &whole, &agrees);
         if (r == 0 && (r = reader_object(&b->f, whole, &snapshot_fields_pipeline, p)) == 0 && !p->name)
             r = reader_complain(&b->f, n, "has no name, expected one");
     }
