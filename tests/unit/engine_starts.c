@@ -1,4 +1,5 @@
-/* Many requests to power VMs on at a time: the room that decisions hold, the order, and the time limits. */
+/* Many requests to power VMs on at a time: the room that decisions hold, the order, the time limits, and
+ * hosts that refuse (O15 of src/dialect/ovirt/README.md). */
 #include "engine_world.h"
 
 #define HOSTS 3
