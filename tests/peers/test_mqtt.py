@@ -107,6 +107,7 @@ def test_what_arrives():
             for id_, h in hosts.items():
                 found = state[f"ballast/test/hosts/{id_}/state"]
                 assert found["subject"] == id_ and found["data"]["state"] == h["state"] and found["data"]["cpu"]["load"] > 0
+                assert [found["data"][r]["pending"] for r in ("cpu", "mem")] == [round(h[r]["pending"] / h[r]["capacity"], 2) for r in ("cpu", "mem")], (found, h)
             text = d.cli("status")
             assert "mqtt         mqtts://localhost" in text and "connected since" in text, text
             d.stop()

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/json_writer.h"
 #include "core/demand/demand.h"
+#include "core/place/starting.h"
 #include "daemon/replies/action_json.h"
 #include "render/render.h"
 
@@ -116,8 +117,9 @@ static double load(double demand, double capacity)
     return capacity > 0 ? round(demand / capacity * PERCENT) / PERCENT : UNKNOWN;
 }
 
+/* demand: by VM; pending: what is to come and has not arrived, by host. */
 static void put_host(struct json_writer *w, const struct engine *e, const struct host *h,
-                     double *const demand[RES_COUNT])
+                     double *const demand[RES_COUNT], double *const pending[RES_COUNT])
 {
     struct engine_host_power power;
 
@@ -134,6 +136,7 @@ static void put_host(struct json_writer *w, const struct engine *e, const struct
         jw_begin(w, res_word[r], JW_OBJECT, JW_INLINE);
         jw_figure(w, "capacity", h->capacity[r]);
         jw_figure(w, "load", load(sum, h->capacity[r]));
+        jw_figure(w, "pending", load(pending[r][h - engine_snapshot(e)->hosts], h->capacity[r]));
         jw_end(w);
     }
     jw_figure(w, "power_w", engine_host_power(e, h->is.id, &power) ? round(power.watts) : UNKNOWN);
@@ -169,10 +172,12 @@ void states_of_hosts(const struct engine *e, states_each *each, void *ctx)
     struct asleep *asleep;
     size_t n_asleep = engine_asleep(e, &a, &asleep);
     double *demand[RES_COUNT];
+    double *pending[RES_COUNT];
     struct json_writer w = {.out = &text};
 
     if (!s)
         return;
+    starting_on_the_way(s, &a, pending);
     for (int r = 0; r < RES_COUNT; r++) {
         demand[r] = arena_array(&a, double, s->n_vms);
         demand_estimate(s, (enum resource)r, demand[r]);
@@ -181,7 +186,7 @@ void states_of_hosts(const struct engine *e, states_each *each, void *ctx)
         const char *id = s->hosts[i].is.id;
 
         jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
-        put_host(&w, e, &s->hosts[i], demand);
+        put_host(&w, e, &s->hosts[i], demand, pending);
         end_host_state(&w, &text, is_ours(asleep, n_asleep, id), !s->hosts[i].is.left_inventory);
         each(ctx, id, s->hosts[i].is.name, text.text);
         strbuf_clear(&text);
