@@ -201,11 +201,10 @@ int engine_place(struct engine *e, const struct place_request *request, instant_
     return 0;
 }
 
-/* A start of the VM that failed at its host lately. */
+/* A start of the VM that its host refused lately. */
 static bool refused_start(const struct action *x, const char *vm, instant_s now)
 {
-    return x->r.kind == ACTION_PLACE && x->r.state == ACTION_FAILED && x->blames_peer &&
-           strcmp(x->r.vm, vm) == 0 && x->r.ended + REFUSAL_S > now;
+    return x->start_refused && strcmp(x->r.vm, vm) == 0 && x->r.ended + REFUSAL_S > now;
 }
 
 void placement_try_elsewhere(struct engine *e, const struct action *refused, instant_s now)

@@ -175,6 +175,27 @@ static void test_refused(void **state)
     world_release();
 }
 
+/* The answer to the first call was lost, so the VM may be about to run: a refusal of the second sends it
+ * nowhere else. */
+static void test_refused_after_a_lost_answer(void **state)
+{
+    struct world w;
+
+    (void)state;
+    begin(&w, 2, 2);
+    w.start_code = -ECONNRESET;
+    ask(1);
+    for (int i = 0; i < 60 && w.start_code != 0; i++)
+        world_second();
+    assert_int_equal(w.n_tasks, 0);
+    w.start_code = -EPERM;
+    world_run(200);
+    assert_int_equal(w.start_code, 0); /* the second call was made */
+    assert_int_equal(w.n_tasks, 0);
+    assert_true(w.vms[1].off);
+    world_release();
+}
+
 /* The room is held for longer than lock_wait_s: who holds it is named, and nothing is begun later. */
 static void test_lock_wait(void **state)
 {
@@ -383,11 +404,17 @@ static void test_units(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_more_than_fit), cmocka_unit_test(test_seen_at_once),
-        cmocka_unit_test(test_release),       cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_lock_wait),     cmocka_unit_test(test_lock_wait_for_the_source),
-        cmocka_unit_test(test_lock_hold),     cmocka_unit_test(test_lock_hold_begun),
-        cmocka_unit_test(test_order),         cmocka_unit_test(test_ageing),
+        cmocka_unit_test(test_more_than_fit),
+        cmocka_unit_test(test_seen_at_once),
+        cmocka_unit_test(test_release),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_refused_after_a_lost_answer),
+        cmocka_unit_test(test_lock_wait),
+        cmocka_unit_test(test_lock_wait_for_the_source),
+        cmocka_unit_test(test_lock_hold),
+        cmocka_unit_test(test_lock_hold_begun),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_ageing),
         cmocka_unit_test(test_units),
     };
 

@@ -46,6 +46,7 @@ struct action {
     instant_s polled;    /* when the actuators last answered how far it is; 0: not yet, to this process */
     instant_s cancel_at; /* the next time that a hanging task is asked to stop */
     bool blames_peer;    /* ACTION_FAILED: of the VM or the host (retry_blames_peer()) */
+    bool start_refused;  /* ACTION_PLACE that failed: surely it was not begun, so another host may be asked */
     struct copy_timing copy;
     struct copy_progress progress;
     uint64_t waited_serial;   /* the inventory with which it was last found to have to wait */

@@ -109,11 +109,14 @@ static void fail(struct engine *e, struct action *x, int code, const char *why, 
     cancel_dependents(e, x, now);
 }
 
-/* The peer itself says that it failed: what may have begun all the same is not begun elsewhere. */
+/* The peer itself says that it failed. What may have begun all the same, by an earlier call whose answer was
+ * lost or in an earlier process, is not begun elsewhere. */
 static void fail_as_told(struct engine *e, struct action *x, int code, const char *why, instant_s now)
 {
     fail(e, x, code, why, now);
-    if (x->r.kind == ACTION_PLACE && x->blames_peer && !x->r.cancel_asked)
+    x->start_refused = x->r.kind == ACTION_PLACE && x->blames_peer && x->r.attempts <= 1 && !x->recalled &&
+                       !x->r.cancel_asked;
+    if (x->start_refused)
         placement_try_elsewhere(e, x, now);
 }
 
