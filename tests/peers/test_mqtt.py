@@ -371,10 +371,17 @@ def test_hosts():
             d.settings["source"]["file"] = str(file)
             d.write(cluster="prod/a +#")
 
-            def put(**states):
+            def put(comes=None, **states):
                 states = {"a/b": "on", **states}
                 draft = d.folder / "draft"
-                draft.write_text(json.dumps(snapshot(states, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))))
+                now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+                made = snapshot(states, now)
+                if comes:  # a VM to this host
+                    host = next(h for h in made["hosts"] if h["id"] != comes)
+                    made["vms"].append({"id": "on-its-way", "state": "on", "host": host["id"], "vcpus": 1, "mem_mb": 1024, "cpu": {"demand": host["cpu_mhz"] / 10},
+                                        "mem": {"demand": 512, "consumed": 512}})
+                    made["migrations"] = [{"vm": "on-its-way", "from": host["id"], "to": comes, "started": now}]
+                draft.write_text(json.dumps(made))
                 draft.rename(file)
 
             top = "dc1/ballast/prod%2Fa%20%2B%23"
@@ -390,6 +397,10 @@ def test_hosts():
                 ("on", "standby"), ("standby", "powering_on"), ("powering_on", "on")], changes
             assert all(e["subject"] == "h2" and e["data"]["host_name"] == "esx-h2" for e in changes), changes
             wait_for("its state", lambda: (last(l, f"{top}/hosts/h2/state") or {}).get("data", {}).get("state") == "on")
+            put(comes="h2", h2="on", h3="on")
+            wait_for("what is on its way", lambda: last(l, f"{top}/hosts/h2/state")["data"]["cpu"].get("pending") == 0.1, 30)
+            assert last(l, f"{top}/hosts/h3/state")["data"]["cpu"]["pending"] == 0
+            put(h2="on", h3="on")
             put(h2="disconnected", h3="on")
             wait_for("a fault", lambda: any(e["type"] == "io.ballast.fault" and e["subject"] == "h2" and
                                             e["data"]["code"] == "host_disconnected" for e in l.events()), 30)
