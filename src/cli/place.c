@@ -417,9 +417,8 @@ const struct verb verb_place = {
         "Several VMs are placed together. Each is assumed to use its configured memory and a core "
         "for each vCPU. NEEDS: actions that must be done first, such as moving another VM or "
         "waking a host. For a single VM the other possible hosts are listed, best first. `ballast "
-        "explain --vm VM` shows what each stage of its pipeline gives them. If a VM cannot be placed, the "
-        "plan "
-        "is printed and the exit code is 1.",
+        "explain --vm VM` shows what each stage of its pipeline gives them. If a VM cannot be "
+        "placed, the plan is printed and the exit code is 1.",
     .operands = "[VM...]",
     .operands_max = 1000,
     .options = options,
