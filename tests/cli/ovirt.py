@@ -8,6 +8,7 @@ from command import TOP, check, end, run
 
 MIB = 1 << 20
 EVEN, GUESTS, BASIC = 'evenly_distributed', 'vm_evenly_distributed', '0c89f215-9c4f-4bbb-8419-31a2d43ae7ea'
+GROUPS, GROUPS_WEIGHT = '84e6ddee-ab0d-42dd-82f0-c297779db566', '84e6ddee-ab0d-42dd-82f0-c297779db567'
 CPU, MEMORY, CPU_EVEN, NONE = ('6d636bf6-a35c-4f9d-b68d-0731f720cddc', 'c9ddbb34-0e1d-4061-a8d7-b0893fa80932', '7db4ab05-81ab-42e8-868a-aee2df483edb',
                                '38440000-8cf0-14bd-c43e-10b96e4ef00a')
 
@@ -105,6 +106,7 @@ def test_O6_refused():
     for what, change, pointer, part in (
             ('a name in use', {'name': 'none'}, '/name', 'in use'), ('no such policy', {'clone_of': 'other'}, '/clone_of', 'no policy "other"'),
             ('an unknown unit', {'filters': [{'id': 'x'}]}, '/filters/0/id', '"x" is no unit of the type filter'), ('another type', {'filters': [{'id': CPU_EVEN}]}, '/filters/0/id', 'type filter'),
+            ('a filter as a weight', {'weights': [{'id': GROUPS}]}, '/weights/0/id', 'type weight'), ('a weight as a filter', {'filters': [{'id': GROUPS_WEIGHT}]}, '/filters/0/id', 'type filter'),
             ('twice', {'filters': [{'id': CPU}, {'id': CPU}]}, '/filters/1/id', 'twice'),
             ('two first', {'filters': [{'id': CPU, 'position': -1}, {'id': MEMORY, 'position': -1}]}, '/filters/1/position', '-1 is taken'),
             ('a factor', {'weights': [{'id': CPU_EVEN, 'factor': -1}]}, '/weights/0/factor', ''), ('half a factor', {'weights': [{'id': CPU_EVEN, 'factor': 1.5}]}, '/weights/0', 'whole number'),

@@ -42,7 +42,7 @@ UUIDS = {
         'PreferredHosts': '591cdb81-ba67-45b4-9642-e28f61a97d57',
         'OptimalForHaReservation': '7f262d70-6cac-11e3-981f-0800200c9a66',
         'HA': '98e92667-6161-41fb-b3fa-34f820ccbc4b',
-        'VmAffinityGroups': '84e6ddee-ab0d-42dd-82f0-c297779db566',
+        'VmAffinityGroups': '84e6ddee-ab0d-42dd-82f0-c297779db567',
         'VmToHostsAffinityGroups': '427aed70-dae3-48ba-8fe9-a902a9d563c8',
         'CPU for high performance VMs': '71931e14-f0e6-4f91-a7c8-d494a26e3a09',
         'CPU and NUMA pinning compatibility': '1b14ac11-20e9-4593-a149-2eb83c60a330',

@@ -24,7 +24,7 @@ WEIGHTS = {'OptimalForCpuEvenDistribution': '7db4ab05-81ab-42e8-868a-aee2df483ed
            'OptimalForCpuPowerSaving': '736999d0-1023-46a4-9a75-1316ed50e15b', 'OptimalForMemoryPowerSaving': '9dfe6086-646d-43b8-8eef-4d94de8472c8',
            'OptimalForEvenGuestDistribution': '3ba8c988-f779-42c0-90ce-caa8243edee7', 'PreferredHosts': '591cdb81-ba67-45b4-9642-e28f61a97d57',
            'OptimalForHaReservation': '7f262d70-6cac-11e3-981f-0800200c9a66', 'HA': '98e92667-6161-41fb-b3fa-34f820ccbc4b',
-           'VmAffinityGroups': '84e6ddee-ab0d-42dd-82f0-c297779db566', 'VmToHostsAffinityGroups': '427aed70-dae3-48ba-8fe9-a902a9d563c8',
+           'VmAffinityGroups': '84e6ddee-ab0d-42dd-82f0-c297779db567', 'VmToHostsAffinityGroups': '427aed70-dae3-48ba-8fe9-a902a9d563c8',
            'CPU for high performance VMs': '71931e14-f0e6-4f91-a7c8-d494a26e3a09',
            'CPU and NUMA pinning compatibility': '1b14ac11-20e9-4593-a149-2eb83c60a330',
            'Fit VM to single host NUMA node': 'f58c1cb9-d91f-48a6-a196-c6d22fb10c4e', 'InClusterUpgrade': '84e6ddee-ab0d-42dd-82f0-c298889db568'}

@@ -39,7 +39,7 @@ static const struct { const char *name, *regex; } regexes[] = {
                        {"72163d1c-9468-4480-99d9-0888664eb143", 0, 1}, {"53bff075-8306-446f-a53b-9c872a29d197", 0, 1}, \
                        {"47ea3cd0-8a2f-438d-9f63-49534178882a", 0, 1}, {"aae8c702-4756-4934-b84c-8daf59efc134", 1, 1}
 #define COMMON_WEIGHTS {"591cdb81-ba67-45b4-9642-e28f61a97d57", 0, 99}, {"98e92667-6161-41fb-b3fa-34f820ccbc4b", 0, 1}, \
-                       {"7f262d70-6cac-11e3-981f-0800200c9a66", 0, 1}, {"84e6ddee-ab0d-42dd-82f0-c297779db566", 0, 1}, \
+                       {"7f262d70-6cac-11e3-981f-0800200c9a66", 0, 1}, {"84e6ddee-ab0d-42dd-82f0-c297779db567", 0, 1}, \
                        {"427aed70-dae3-48ba-8fe9-a902a9d563c8", 0, 20}, {"71931e14-f0e6-4f91-a7c8-d494a26e3a09", 0, 4}, \
                        {"1b14ac11-20e9-4593-a149-2eb83c60a330", 0, 5}
 #define CPU_FILTER "6d636bf6-a35c-4f9d-b68d-0731f720cddc"

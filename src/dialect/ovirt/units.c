@@ -69,7 +69,7 @@ static const struct unit units[] = {
     {"7f262d70-6cac-11e3-981f-0800200c9a66", "OptimalForHaReservation", W, " ScaleDown ",
      "%reserved? ['default', ['if', ['given', '%reserved'], ['-', 0, ['floor', ['-', 0, ['/', {round:ha part}, {ScaleDown=1}]]]], 0], 0]"},
     {"98e92667-6161-41fb-b3fa-34f820ccbc4b", "HA weight", W, "", "%engine? ['if', ['default', '%engine', false], ['-', 1000, {round:engine part}], 1]"},
-    {"84e6ddee-ab0d-42dd-82f0-c297779db566", "VmAffinityGroups weight", W, "", "%group 0? ~ ['+', 0, 0{colours:broken}{companies:company}]"},
+    {"84e6ddee-ab0d-42dd-82f0-c297779db567", "VmAffinityGroups weight", W, "", "%group 0? ~ ['+', 0, 0{colours:broken}{companies:company}]"},
     {"427aed70-dae3-48ba-8fe9-a902a9d563c8", "VmToHostsAffinityGroups weight", W, "", "%soft group 0? ~ ['+', 0, 0{slots:broken by host}]"},
     {"71931e14-f0e6-4f91-a7c8-d494a26e3a09", "CPU for high performance VMs", W, "",
      "%sized? ['if', ['>', '%exclusive', 0], {stretch:size}, ['if', {fits topology}, 1, 1000]]"},
