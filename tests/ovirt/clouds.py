@@ -34,6 +34,14 @@ def cpu_units(host):
     return [given(cpu_id=number, load=loads.get(number), exclusive=number in host.exclusive_cpus) for number in host.online_cpus or []]
 
 
+def only_online(hosts):
+    """As REST has it: a CPU that is not online is not told, neither its use nor who holds it."""
+    for host in hosts:
+        online = set(host['online_cpus'])
+        host['cpus'] = host.get('cpus') and [cpu for cpu in host['cpus'] if cpu['id'] in online]
+        host['exclusive_cpus'] = [cpu for cpu in host.get('exclusive_cpus', ()) if cpu in online]
+
+
 def host_of(cluster, host):
     system = os_of(host.os)
     idle = [p for p in cluster.pending if p.host == host.id]

@@ -7,10 +7,10 @@ import os
 import subprocess
 import sys
 
-from affinity import breaking_host_rules, enforcement, is_broken
+from affinity import breaks_host_rule, enforcement, members_by_host
 from balances import balance, first_move
 from cluster import load
-from clouds import cloud_of, topology
+from clouds import cloud_of, only_online, topology
 from model import policy_of
 from random_clusters import question
 from scheduling import Call
@@ -34,10 +34,17 @@ def planned(snapshot):
     return None if bad else [(r['vm'], r['to'], r['reason']) for r in told['recommendations'] if r['action'] == 'migrate']
 
 
-def broken(cluster):
-    """How many hard rules about hosts VMs break, and how many VMs are to move for hard groups of VMs."""
-    return sum(1 for _ in breaking_host_rules(cluster, True)), sum(group.vms_rule.enabled and group.vms_rule.enforcing and is_broken(cluster, group)
-                                                                   for group in cluster.groups)
+def misplaced(cluster, policy):
+    """How many hard rules about hosts VMs break, and how many VMs stand where a hard group of VMs lets none of them stand. Only a filter of the
+    policy keeps a VM from a host that breaks a group."""
+    filters = {entry['unit'] for entry in policy['filters']}
+    too_many = 0
+    for group in cluster.groups:
+        counts = [len(vms) for vms in members_by_host(cluster, group).values()]
+        if group.vms_rule.enabled and group.vms_rule.enforcing and counts:
+            too_many += sum(counts) - (max(counts) if group.vms_rule.positive else len(counts))
+    hosts = sum(breaks_host_rule(cluster, group, True, vm.id, vm.host) for group in cluster.groups for vm in cluster.vms if vm.running)
+    return hosts * ('VmToHostsAffinityGroups' in filters), too_many * ('VmAffinityGroups' in filters)
 
 
 def compare_balance(policy, cluster, snapshot):
@@ -53,15 +60,17 @@ def compare_balance(policy, cluster, snapshot):
 
 
 def compare_enforcement(policy, cluster, snapshot):
-    """What the plan moves for hard groups leaves fewer of them broken, and it moves a VM where the model does."""
-    before = broken(cluster)
+    """What the plan moves for hard groups leaves fewer VMs misplaced. A VM on its way counts where it goes; the engine waits for it."""
     wanted = enforcement(cluster, policy)
+    for vm in cluster.vms:
+        vm.host = vm.migrating_to or vm.host
+    before = misplaced(cluster, policy)
     moves = [(vm, to) for vm, to, reason in planned(snapshot) or [] if reason == 'rule']
     for vm, to in moves:
         cluster.vm(vm).host = to
-    after = broken(cluster)
+    after = misplaced(cluster, policy)
     if moves and not sum(after) < sum(before):
-        yield f'{moves} leave {after} broken, {before} before'
+        yield f'{moves} leave {after} misplaced, {before} before'
     seen['enforced'] += sum(after) < sum(before)
     seen['wanted'] += before > (0, 0) and wanted is not None
 
@@ -70,6 +79,7 @@ def compare(seed):
     asked = question(seed)
     for name in ('hosts', 'vms'):
         asked['cluster'][name].sort(key=lambda one: one['id'])  # rules take equal ones by id
+    only_online(asked['cluster']['hosts'])
     policy = policy_of(asked)
     cluster = load(asked['cluster'])
     if any(host.cores and not topology(host) for host in cluster.hosts):  # REST cannot say so

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from cluster import load
-from clouds import cloud_of
+from clouds import cloud_of, only_online
 from model import policy_of
 from random_clusters import question
 from scheduling import free_cpus, merged, record_pending, schedule_set
@@ -82,10 +82,7 @@ def compare(answer, told, policy):
 def normal(asked):
     """The question as a file can have it: a host's CPUs have a use only where they are online, no VM is pending where it is, and lists of hosts
     are of the caller."""
-    for host in asked['cluster']['hosts']:
-        online = set(host['online_cpus'])
-        host['cpus'] = host.get('cpus') and [cpu for cpu in host['cpus'] if cpu['id'] in online]
-        host['exclusive_cpus'] = [cpu for cpu in host.get('exclusive_cpus', ()) if cpu in online]
+    only_online(asked['cluster']['hosts'])
     at = {vm['id']: vm.get('host') for vm in asked['cluster']['vms']}
     asked['cluster']['pending'] = [p for p in asked['cluster']['pending'] if p['host'] != at[p['vm']]]
     request = asked['request']
