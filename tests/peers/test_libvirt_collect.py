@@ -76,7 +76,7 @@ def check_figures(lab, p):
     assert {name: v["host"] for name, v in vms.items()} == {"vm1": "hv1", "vm3": "hv1", "vm2": "hv2", "vm4": "hv2"}
     assert all(v["needs"]["cpu_mode"] in hosts["hv2"]["offers"]["cpu_modes"] and not v["needs"]["immovable"] for v in vms.values()), vms
     assert hosts["hv1"]["mem_free_mb"] < hosts["hv1"]["mem_mb"]
-
+    lab.load("all: cpu 1 mem 8")  # what follows only waits
 
 def check_states(lab, p):
     """Paused, migrated, defined twice, off."""

@@ -28,7 +28,7 @@ from nova.scheduler.filters import extra_specs_ops  # pylint: disable=wrong-impo
 from nova.virt import hardware  # pylint: disable=wrong-import-position
 
 SEED = int(os.environ.get("BALLAST_TEST_SEED", "20261124"))
-PAIRS = 100000 if os.environ.get("BALLAST_TEST_LONG") else 3000
+PAIRS = 100000 if os.environ.get("BALLAST_TEST_LONG") else 1000
 OFTEN = 0.05  # of the pairs pass, and as many do not
 SHOWN = 3
 MATCH = extra_specs_ops.match

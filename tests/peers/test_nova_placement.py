@@ -26,7 +26,7 @@ from nova import context, exception, objects  # pylint: disable=wrong-import-pos
 from nova.scheduler import request_filter, utils  # pylint: disable=wrong-import-position
 
 SEED = int(os.environ.get("BALLAST_TEST_SEED", "20261128"))
-PAIRS = 100000 if os.environ.get("BALLAST_TEST_LONG") else 1000
+PAIRS = 100000 if os.environ.get("BALLAST_TEST_LONG") else 400
 REQUESTS = 25  # to one cloud
 OFTEN = 0.05
 SHOWN = 2

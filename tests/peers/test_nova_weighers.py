@@ -24,7 +24,7 @@ import nova_weigher_clouds  # pylint: disable=wrong-import-position
 from nova.scheduler import weights  # pylint: disable=wrong-import-position
 
 SEED = int(os.environ.get("BALLAST_TEST_SEED", "20261126"))
-PAIRS = 100000 if os.environ.get("BALLAST_TEST_LONG") else 3000
+PAIRS = 100000 if os.environ.get("BALLAST_TEST_LONG") else 1000
 OFTEN = 0.4  # of the requests have weights that are not all equal
 NEAR = 1e-9
 SHOWN = 3

@@ -7,7 +7,7 @@ import pathlib
 import sqlite3
 import subprocess
 
-from daemon import SIM, Daemon, main, schemas, wait_for
+from daemon import LOOKS, SIM, Daemon, main, schemas, wait_for
 import debian_python
 
 debian_python.need("jsonschema")
@@ -76,6 +76,9 @@ def test_every_reply():
         ask("token_revoke", name="ci")
         ask("run", retry=True)
         ask("reject", ids=[d.actions("recommended")[0]["id"]])
+        for view in LOOKS:  # what changes by the second is asked again
+            wait_for(f"the command prints the answer to {view}", lambda view=view: d.json(view) == json.loads(d.cli(view, "--format", "json")))
+        assert d.json("history", "--limit", 1) == json.loads(d.cli("history", "--limit", 1, "--format", "json"))
         ask("pause")
         ask("status")
         ask("resume")

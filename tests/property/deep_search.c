@@ -152,12 +152,12 @@ static void test_never_worse(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (unsigned k = 0; k < test_clusters(250); k++)
+        for (unsigned k = 0; k < test_clusters(test_some(250)); k++)
             search(test_seed() + k, &cases[i], &t);
     (void)printf("%u plans: %u more even, %u of fewer moves, %u with less memory; %u moves of exchanges\n",
                  t.plans, t.more_even, t.fewer, t.less_memory, t.exchanges);
     if (test_is_usual())
-        assert_true(t.more_even > 30 && t.fewer > 10 && t.less_memory > 10 && t.exchanges > 10);
+        assert_true(t.more_even > 10 && t.fewer > 3 && t.less_memory > 3 && t.exchanges > 3);
 }
 
 /* ---- the budget ---- */

@@ -314,7 +314,7 @@ static void check_plan(uint64_t seed, const struct cluster_options *options, str
 static void run(void check(uint64_t seed, const struct cluster_options *options, struct tally *t))
 {
     struct tally t = {0};
-    unsigned clusters = test_clusters(900);
+    unsigned clusters = test_clusters(test_some(900));
 
     for (unsigned i = 0; i < clusters; i++) {
         uint64_t seed = test_seed() + i;
@@ -408,7 +408,7 @@ static bool takes_something(struct world *w)
  * less. */
 static void test_sleeps_take_nothing(void **state)
 {
-    unsigned clusters = test_clusters(2000);
+    unsigned clusters = test_clusters(test_some(2000));
     unsigned off = 0;
 
     (void)state;

@@ -314,6 +314,7 @@ static void run(const struct cluster_options *options, unsigned clusters)
     unsigned confirmed = 0;
     unsigned seen[check_count] = {0};
 
+    clusters = test_some(clusters);
     for (unsigned i = 0; i < test_clusters(clusters); i++) {
         struct world w = {.seed = test_seed() + i};
         struct rng r = {.state = w.seed};
@@ -373,7 +374,7 @@ static void check_counts(struct world *w, unsigned *counted)
 static void test_counts(void **state)
 {
     const struct cluster_options options = {.hosts_max = 2, .vms_max = 12, .mixed_hosts = true};
-    const unsigned clusters = 1600; /* one in 12 has a count */
+    const unsigned clusters = test_some(1600); /* one in 12 has a count */
     unsigned counted = 0;
 
     (void)state;

@@ -246,6 +246,7 @@ static void run(const struct cluster_options *o, unsigned clusters)
 {
     unsigned moves = 0;
 
+    clusters = test_some(clusters);
     for (unsigned i = 0; i < test_clusters(clusters); i++)
         check_plan(test_seed() + i, o, &moves);
     (void)printf("%u moves\n", moves);

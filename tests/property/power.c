@@ -526,6 +526,7 @@ static void run(const struct cluster_options *options, unsigned clusters)
 {
     struct tally t = {0};
 
+    clusters = test_some(clusters);
     for (unsigned i = 0; i < test_clusters(clusters); i++)
         check(test_seed() + i, options, &t);
     (void)printf(

@@ -532,6 +532,11 @@ unsigned test_clusters(unsigned fallback)
     return getenv("BALLAST_TEST_SLOW") && !getenv("BALLAST_TEST_LONG") ? (fallback + 9) / 10 : fallback;
 }
 
+unsigned test_some(unsigned all)
+{
+    return getenv("BALLAST_TEST_LONG") || getenv("BALLAST_TEST_SLOW") ? all : (all + 2) / 3;
+}
+
 bool test_is_usual(void)
 {
     return !getenv("BALLAST_TEST_SEED") && !getenv("BALLAST_TEST_CLUSTERS") &&

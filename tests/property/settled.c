@@ -102,6 +102,7 @@ static void check_moves_of(const struct cluster_options *options, unsigned clust
 {
     unsigned moves = 0;
 
+    clusters = test_some(clusters);
     for (unsigned i = 0; i < test_clusters(clusters); i++)
         check_moves_last(test_seed() + i, options, &moves);
     (void)printf("%u moves\n", moves);

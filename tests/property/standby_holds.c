@@ -202,6 +202,7 @@ static void run(const struct cluster_options *o, unsigned clusters)
 {
     struct tally t = {0};
 
+    clusters = test_some(clusters);
     for (unsigned i = 0; i < test_clusters(clusters); i++)
         for (uint32_t failures = 0; failures <= (o->ha ? 2 : 0); failures++)
             for (int balances = 0; balances < 2; balances++)
