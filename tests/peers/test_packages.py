@@ -64,7 +64,7 @@ def renumbered(deb, version, folder, change):
     change(root)
     (root / "DEBIAN/md5sums").unlink()
     out = folder / f"{deb.name.split('_')[0]}_{version}.deb"
-    run("dpkg-deb", "--root-owner-group", "-b", root, out)
+    run("dpkg-deb", "--root-owner-group", "-Znone", "-b", root, out)
     return out
 
 
@@ -346,7 +346,7 @@ def release(folder, out):
     packages = SOURCE / "dashboard/node_modules"
     if packages.exists():
         shutil.copytree(packages, tree / "dashboard/node_modules", symlinks=True)
-    said = run(tree / "packaging/release", version, out, *apt_sources(), timeout=1500)
+    said = run(tree / "packaging/release", version, out, *apt_sources(), timeout=1500, env={**os.environ, "XZ_DEFAULTS": "-1"})
     assert f"{version} is in {out}" in said, said[-2000:]
     assert not run("git", "status", "--porcelain", cwd=tree) and not run("git", "tag", cwd=tree), "the clone was changed"
     run("sha256sum", "--check", "--strict", "SHA256SUMS", cwd=out)

@@ -283,7 +283,8 @@ static void test_nothing_goes_where_it_failed(void **state)
     (void)printf("%u entries, %u moves beside them, %u clusters during a pause, %u plans changed\n",
                  counts.entries, counts.moves, counts.paused, counts.changed);
     if (test_is_usual())
-        assert_true(counts.moves > clusters / 2 && counts.paused > clusters / 30 && counts.changed > clusters / 3);
+        assert_true(counts.moves > clusters / 2 && counts.paused > clusters / 30 &&
+                    counts.changed > clusters / 3);
 }
 
 int main(void)

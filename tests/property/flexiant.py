@@ -12,12 +12,12 @@ import sys
 from flexiant_clouds import Maker
 from flexiant_model import Model, exact
 
-CLOUDS = 300
+CLOUDS = 100
 ROUNDS = 3  # of starts and stops in one cloud
 NEAR = 1e-7
 
 if 'BALLAST_TEST_LONG' in os.environ:
-    CLOUDS *= 10
+    CLOUDS *= 30
 elif 'BALLAST_TEST_SLOW' in os.environ:
     CLOUDS //= 10
 

@@ -70,7 +70,8 @@ void random_quiet(struct rng *r, struct arena *a, struct snapshot *s);
 uint64_t test_seed(void);
 unsigned test_clusters(unsigned fallback);
 
-/* Of so many clusters that take long: all in a long run, otherwise a third. A tenth of all is left to a slow run. */
+/* Of so many clusters that take long: all in a long run, otherwise a third. A tenth of all is left to a slow
+ * run. */
 unsigned test_some(unsigned all);
 
 /* Enough clusters are tried: what is to be tested must have come up often enough. */

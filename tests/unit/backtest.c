@@ -270,6 +270,8 @@ static void test_seeds(void **state)
     struct total total = {0};
 
     (void)state;
+    if (rounds(2) < 2)
+        skip(); /* how near it comes is the same in every build; its code runs in test_days() */
     for (int i = 0; i < n; i++)
         one_past(1 + i / 3, pasts[i % 3].dpm, pasts[i % 3].look_s, &total);
     assert_near("migrations of all days", 0, total.really, total.simulated,
