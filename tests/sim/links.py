@@ -5,7 +5,7 @@ than they would cost one at a time, and no copy that gets on is cancelled.
     tests/sim/links.py [--worlds N] [SEED...]
 
 Runs links.yaml, and random worlds around it: sizes, rates of links and of writing, numbers of VMs and hosts. Each is compared with itself at one
-migration a host. BALLAST_TEST_LONG: ten times as many worlds; BALLAST_TEST_SEED: that world alone.
+migration a host. BALLAST_TEST_LONG: 25 times as many worlds; BALLAST_TEST_SEED: that world alone.
 """
 import argparse
 import json
@@ -62,11 +62,11 @@ def wrong_with(path, most, largest):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument('--worlds', type=int, default=25)
+    p.add_argument('--worlds', type=int, default=10)
     p.add_argument('seeds', type=int, nargs='*')
     args = p.parse_args()
     only = os.environ.get('BALLAST_TEST_SEED')
-    n = args.worlds * (10 if os.environ.get('BALLAST_TEST_LONG') else 1)
+    n = args.worlds * (25 if os.environ.get('BALLAST_TEST_LONG') else 1)
     bad = 0
     shown, wrong = wrong_with(HERE / 'links.yaml', 0, 0)
     bad += bool(wrong)
