@@ -281,7 +281,10 @@ def check_compose(services, listens, folder):
 
 def first_day(*arguments):
     """The README's first day with what was built (test_first_day.py)."""
-    print(run("unshare", "--mount", "--propagation", "private", sys.executable, SOURCE / "tests/peers/test_first_day.py", *arguments, timeout=1200), flush=True)
+    done = subprocess.run(["unshare", "--mount", "--propagation", "private", sys.executable, SOURCE / "tests/peers/test_first_day.py", *map(str, arguments)],
+                          capture_output=True, text=True, timeout=1200, check=False)
+    print(done.stdout + done.stderr, flush=True)  # all of it: what failed stands above what passed
+    assert done.returncode == 0, f"first day {arguments}: exit code {done.returncode}"
 
 
 def use_container(debs, folder):

@@ -64,7 +64,9 @@ class Journey:
         def shown():
             return re.search(r"^ *(\d+) [^\n]* migrate +(\S+) .*?" + EXPLAINED, terminal.type("ballast recommendations", code=None), re.M | re.S)
         found = wait_for("the first recommendation", shown)
-        said = in_one_line(terminal.type(f"ballast explain --vm {found[2]}"))
+        # a service that was started again shows what it has recommended before it has read the cluster
+        said = wait_for("the cluster is read", lambda: (text := in_one_line(terminal.type(f"ballast explain --vm {found[2]}", code=None))) and
+                        "not been read yet" not in text and text)
         assert re.search(rf"^{re.escape(found[2])} .*(moves|stays)", said), said
         self.arrived()
         return found[1], found[2]
