@@ -197,7 +197,7 @@ def clusters(options):
                 yield path.name, json.load(f), 1
         return
     sizes = SIZES[:4] if options.rough or os.environ.get('BALLAST_TEST_SLOW') else SIZES
-    rounds = options.rounds * (10 if os.environ.get('BALLAST_TEST_LONG') else 1)
+    rounds = options.rounds * ((30 if options.rough else 10) if os.environ.get('BALLAST_TEST_LONG') else 1)
     for seed in range(options.first, options.first + rounds):
         for shape in options.shape or SHAPES:
             for hosts, vms in sizes:
