@@ -15,7 +15,7 @@ KILLS = 100 if os.environ.get("BALLAST_TEST_LONG") else 6
 LOAD = "all: cpu 4 mem 24 dirty 2000"
 SLOWLY = "5\n  migration: {bandwidth_mbs: 4}"  # below source, after host_timeout_s: a migration takes some seconds
 PASSES = 4  # after a host has gone
-LOOK_S = 0.5  # a guest that runs twice does so for as long as nothing ends one of both
+LOOK_S = 0.2 if os.environ.get("BALLAST_TEST_LONG") else 0.5  # a guest that runs twice does so for as long as nothing ends one of both
 MOMENT_S = 3.0  # within which of a migration's begin the service is killed
 
 
