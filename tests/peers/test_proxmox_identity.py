@@ -164,12 +164,12 @@ def test_two_services_on_two_machines():
                 return [a for a in d.actions("recommended") if a["action"] == "migrate"]
 
             def stirred(done, seconds):
-                """Until it is done, each ten seconds another node is the busy one."""
-                for n in range(round(seconds / 10)):
+                """Until it is done, another node is the busy one each 12 s: no multiple of the interval, so that each service sees it first at times."""
+                for n in range(round(seconds / 12)):
                     with c.lock:
                         for guest in c.guests.values():
                             guest.cpu = 0.9 if guest.node == f"n{1 + n % 3}" else 0.1
-                    until = time.monotonic() + 10
+                    until = time.monotonic() + 12
                     while time.monotonic() < until:
                         if done():
                             return True
