@@ -161,6 +161,7 @@ static void variable(const struct world *w, const struct expression_node *n, str
     IF("$host.load") put_number(c, w->state ? w->state->load(w->state->with, w->vm, w->host) : NAN);
     IF("$host.free_mem_mb")
     put_number(c, w->state ? w->state->free_mem_mb(w->state->with, w->vm, w->host) : NAN);
+    IF("$host.over_s") put_number(c, h->over_s);
     IF("$host.used.") put_number(c, w->state ? counted(w, n->name, false) : NAN);
     IF("$host.left.") put_number(c, w->state ? counted(w, n->name, true) : NAN);
     IF("$host.labels.") put_label(c, &h->labels, n->name);
@@ -170,6 +171,11 @@ static void variable(const struct world *w, const struct expression_node *n, str
     IF("$vm.name") put_text(c, v->name);
     IF("$vm.vcpus") put_number(c, v->vcpus);
     IF("$vm.mem_mb") put_number(c, v->mem_mb);
+    IF("$vm.cpu_mhz") put_number(c, v->demand[RES_CPU]);
+    IF("$vm.host")
+    put_text(c, v->state == VM_ON && w->s->vms[w->vm].host != IX_NONE
+                    ? w->s->hosts[w->s->vms[w->vm].host].is.id
+                    : NULL);
     IF("$vm.kind") put_text(c, vm_kind_name(v->kind));
     IF("$vm.folder") put_text(c, v->folder);
     IF("$vm.owner") put_text(c, v->owner);

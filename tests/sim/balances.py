@@ -2,14 +2,17 @@
 """A simulated day of 16 hosts and 400 VMs under oVirt's built-in policies, as pipelines of the simulated source, and under Ballast's own balancing.
 
 tests/sim/balances.py [--days N] [--seeds N]     BALLAST as the tests have it
+tests/sim/balances.py --check PROGRAM            with sim-policies: no move goes to a host that a filter refuses; two hours, BALLAST_TEST_LONG: two weeks
 
 All look each minute, and VMs are placed at random at first. The policies have their defaults. A
 move under Ballast's own balancing is made where it pays. Exits with 1 where a policy makes no move or a figure is missing.
 """
 import argparse
+import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -27,6 +30,7 @@ def power_saving(reserve):
 WAYS = (
     ("Ballast's own", None, {}),
     ("Ballast's own, with DPM", None, DPM),
+    ("Ballast's own, with DPM, by power_saving's filters", 'power_saving', {'balance.by': 'ballast', **DPM}),
     ('none', 'none', {}),
     ('evenly_distributed', 'evenly_distributed', {}),
     ('vm_evenly_distributed', 'vm_evenly_distributed', {}),
@@ -55,7 +59,7 @@ def scenario(way, days):
     _, policy, settings = way
     host = {'name': 'esx', 'count': HOSTS, 'cores': 16, 'core_mhz': 2400, 'mem_mb': MEM_MB, 'link_mb_s': 1100, 'boot_s': 240, 'sleep_s': 40,
             'power': {'idle_w': 160, 'peak_w': 380, 'standby_w': 12}}
-    return {'name': 'balances', 'duration_s': 86400 * days, 'seed': 1, 'settings': {'interval_s': 60, 'balance.by': 'policy' if policy else 'ballast', **settings},
+    return {'name': 'balances', 'duration_s': round(86400 * days), 'seed': 1, 'settings': {'interval_s': 60, 'balance.by': 'policy' if policy else 'ballast', **settings},
             'hosts': [host], 'pipelines': [{'name': 'p', 'scheduling_policy': policy or 'none'}], 'vms': vms(policy is not None)}
 
 
@@ -70,11 +74,33 @@ def run(way, options, folder):
     return [r['metrics'] for r in (result['runs'] if options.seeds > 1 else [result])]
 
 
+def check(program, days):
+    """On smaller hosts, in the morning and in the evening, when VMs leave hosts for fewer: filters refuse many."""
+    def one(case):
+        way, start = case
+        path = pathlib.Path(folder, f'{way[0]} {start}.yaml')
+        small = scenario(way, days) | {'start': f'2026-01-05T{start}:00:00Z'}
+        small['hosts'][0] |= {'mem_mb': 73728, 'cores': 10}
+        path.write_text(json.dumps(small), encoding='utf-8')
+        return subprocess.run([program, path], stdout=subprocess.PIPE, text=True, check=False)
+    cases = [(way, start) for way in WAYS for start in ('08', '18')]
+    bad = refused = 0
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
+        for (way, start), done in zip(cases, threads.map(one, cases)):
+            print(f'{way[0]}, from {start}:00: {done.stdout.strip()}', flush=True)
+            bad += done.returncode != 0
+            refused += int(re.search(r'(\d+) hosts refused', done.stdout)[1])
+    return 1 if bad or not refused else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--seeds', type=int, default=1)
     parser.add_argument('--days', type=int, default=1)
+    parser.add_argument('--check')
     options = parser.parse_args()
+    if options.check:
+        return check(options.check, 7 if os.environ.get('BALLAST_TEST_LONG') else 1 / 24)
     print('| balance | ' + ' | '.join(text for _, text, _ in FIGURES) + ' |')
     print('|---|' + '---|' * len(FIGURES))
     missed = False
