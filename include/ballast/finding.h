@@ -286,7 +286,8 @@ struct refusal {
     uint32_t node; /* of the stage's filter: the part that is not true */
     const struct known_value *values;
     uint32_t n_values;
-    const char *unit;                 /* the external unit whose answer decides; NULL: none */
+    double limit;     /* the right side of the comparison that decides; UNKNOWN: it is none of numbers */
+    const char *unit; /* the external unit whose answer decides; NULL: none */
     const struct unit_answer *answer; /* its answer; NULL: none */
 };
 

@@ -114,6 +114,7 @@ struct seen_pipeline {
     const char *name;
     struct objects stages; /* struct stage_facts, in the order in which they are asked */
     struct pipeline_balance balance;
+    bool of_ovirt; /* a refusal by its filters is told in the words of oVirt's engine, too */
     enum rule_origin origin;
 };
 

@@ -136,6 +136,7 @@ struct pipeline {
     uint32_t first, n; /* its stages: stages[first ... first + n) */
     enum rule_origin origin;
     struct pipeline_balance balance;
+    bool of_ovirt; /* struct seen_pipeline */
 };
 
 /* What an external unit says of VMs: kept, scores, or neither. */

@@ -6,66 +6,22 @@
 #include "core/pass.h"
 #include "core/place/starting.h"
 #include "core/plan/findings.h"
-#include "dialect/ovirt/words.h"
 #include "render/render.h"
 #include "render/wording/wording.h"
 
 #include <jansson.h>
 #include <string.h>
 
-/* The comparison that decides within the part: of one that refuses in several ways the last. */
-static uint32_t comparison_of(const struct expression *x, uint32_t node, const struct expression_scope *of)
-{
-    while (x->nodes[node].kind == EXPRESSION_OPERATOR &&
-           (x->nodes[node].op == OPERATOR_OR || x->nodes[node].op == OPERATOR_AND)) {
-        bool all = x->nodes[node].op == OPERATOR_AND;
-        uint32_t end = x->nodes[node].end;
-        uint32_t next = node + 1;
-
-        for (uint32_t i = next; i < end; i = x->nodes[i].end) {
-            struct value v = expression_part_value(x, i, of);
-
-            next = i;
-            if (all && !(v.type == VALUE_TRUTH && v.truth))
-                break;
-        }
-        node = next;
-    }
-    return node;
-}
-
-/* The right side of the comparison by which the filter refuses the host; UNKNOWN: it is none of numbers. */
-static double limit_of(const struct pass *p, const struct refusal *why, uint32_t vm, uint32_t host,
-                       const struct fit_live *live)
-{
-    const struct expression *x = &p->rules.fit.parts[PART_FILTER][why->stage].x;
-    const struct expression_scope of = fit_live_scope(&p->rules.fit, vm, host, &live->is);
-    const struct expression_node *n = &x->nodes[comparison_of(x, why->node, &of)];
-
-    if (n->kind != EXPRESSION_OPERATOR || n->n != 2)
-        return UNKNOWN;
-    struct value v = expression_part_value(x, x->nodes[(n - x->nodes) + 1].end, &of);
-
-    return v.type == VALUE_NUMBER ? v.number : UNKNOWN;
-}
-
 static json_t *refused_by(const struct pass *p, uint32_t vm, uint32_t host, struct arena *a)
 {
     const struct snapshot *s = p->snap;
-    const struct fit_live live = layout_live(&p->layout);
-    const struct refusal *why = fit_refusal(&p->rules.fit, FIT_PLACE, vm, host, &live, a);
+    const struct finding *f = check_finding(p, vm, host, CHECK_FIT_FILTER, NULL);
 
-    if (!why || s->hosts[host].is.state != HOST_ON)
+    if (!f->refusal || s->hosts[host].is.state != HOST_ON)
         return NULL;
-    const struct stage_facts *by = &s->stages[why->stage].is;
-    const char *words = ovirt_words(s, why, vm, host, limit_of(p, why, vm, host, &live), a);
-    const char *sentence = arena_printf(a, "The host %s did not satisfy %s filter %s%s%s.",
-                                        s->hosts[host].is.name, by->external ? "external" : "internal",
-                                        by->name, words ? " because " : "", words ? words : "");
-
     return json_pack("{s: s, s: s, s: s, s: s, s: s}", "vm", s->vms[vm].is.id, "host", s->hosts[host].is.id,
-                     "stage", by->name, "words", sentence, "text",
-                     wording_text(s, check_finding(p, vm, host, CHECK_FIT_FILTER, NULL), a));
+                     "stage", s->stages[f->refusal->stage].is.name, "words", wording_of_ovirt(s, f, a),
+                     "text", wording_text(s, f, a));
 }
 
 static void add_refused(const struct pass *p, uint32_t vm, struct arena *a, json_t *list, struct strbuf *text)

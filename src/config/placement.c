@@ -147,6 +147,7 @@ static int check_stages(const struct section *s, const struct node *list, const 
 int config_read_pipeline(const struct section *s, const struct node *n, void *at)
 {
     struct overlay_pipeline *ret = at;
+    const bool of_ovirt = node_has(n, OVIRT_POLICY_KEY);
     int e = check_key(&s->reader, n, "pipelines");
     bool agrees = true;
 
@@ -160,5 +161,6 @@ int config_read_pipeline(const struct section *s, const struct node *n, void *at
     if (e < 0 || (e = reader_object(&s->reader, n, &pipeline_schema, ret)) < 0)
         return e;
     ret->name = ret->is.name = n->key;
+    ret->is.of_ovirt = of_ovirt;
     return check_stages(s, node_child(n, "stages"), &ret->is);
 }

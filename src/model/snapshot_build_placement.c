@@ -113,8 +113,8 @@ int snapshot_build_pipelines(const struct inventory *inv, struct arena *a, struc
     for (uint32_t i = 0; i < s->n_pipelines; i++) {
         const struct stage_facts *stages = sorted[i].stages.items;
 
-        s->pipelines[i] = (struct pipeline){sorted[i].name, s->n_stages, sorted[i].stages.n, sorted[i].origin,
-                                            sorted[i].balance};
+        s->pipelines[i] = (struct pipeline){sorted[i].name,   s->n_stages,       sorted[i].stages.n,
+                                            sorted[i].origin, sorted[i].balance, sorted[i].of_ovirt};
         for (uint32_t k = 0; k < sorted[i].stages.n; k++) {
             struct stage *stage = &s->stages[s->n_stages++];
 

@@ -70,6 +70,7 @@ SCHEMA(snapshot_fields_pipeline, "pipeline",
          "the stages, in the order in which they are asked"),
     FIELD_AT("balance", S, balance, FIELD_OBJECT, .inner = &snapshot_fields_pipeline_balance, .flags = OPT,
              .given = offsetof(S, balance.given)),
+    F("of_ovirt", FIELD_BOOL, of_ovirt, OPT),
     W("origin", origin, snapshot_origin_words, OPT),
 );
 #undef S

@@ -101,8 +101,11 @@ struct seen_pipeline snapshot_to_inventory_pipeline(const struct snapshot *s, co
 
     for (uint32_t i = 0; i < p->n; i++)
         stages[i] = s->stages[p->first + i].is;
-    return (struct seen_pipeline){
-        .name = p->name, .stages = {.items = stages, .n = p->n}, .origin = p->origin, .balance = p->balance};
+    return (struct seen_pipeline){.name = p->name,
+                                  .stages = {.items = stages, .n = p->n},
+                                  .balance = p->balance,
+                                  .of_ovirt = p->of_ovirt,
+                                  .origin = p->origin};
 }
 
 /* The hosts that a valid answer is about, in the snapshot's order; with scores, those too. */

@@ -160,11 +160,16 @@ void render_sentence(struct json_writer *w, const char *key, const struct snapsh
 /* The members beside the sentence. */
 static void put_particulars(struct json_writer *w, const struct snapshot *snap, const struct finding *f)
 {
+    CLEANUP(arena_releasep) struct arena a = {0};
+    const char *words = wording_of_ovirt(snap, f, &a);
+
     put_subjects(w, snap, f);
     put_figures(w, f);
     put_missing(w, snap, f);
     if (f->refusal)
         put_refusal(w, snap, f->refusal);
+    if (words)
+        jw_text(w, "words", words);
     if (f->n_left > 0)
         render_stages_left(w, snap, f->left, f->n_left);
     if (f->peer)

@@ -177,6 +177,13 @@ def test_O1_words():
     expect('as JSON', [r['words'] for r in told], wanted)
     expect('hosts and stages', [(r['host'], r['stage']) for r in told], [('far', 'Network'), ('full', 'CPUOverloaded'), ('small', 'Memory')])
     check('our sentence', all(f'refuses {r["host"]} to {r["vm"]}' in r['text'] for r in told), str(told))
+    snapshot = run('fit', 'compile', '-', stdin=json.dumps(of)).stdout
+    told = {c['host']: c for c in json.loads(run('explain', '--snapshot', '-', '--vm', 'v', '--format', 'json', stdin=snapshot).stdout)['candidates']}
+    wanted = [wanted[0].replace('red', 'red, blue'), wanted[1], None]  # of v
+    expect('explain', [told[h].get('words') for h in ('far', 'full', 'down')], wanted)
+    expect('explain, the rest', told['far']['filter']['expression'] and told['far']['check'], 'fit_filter')
+    text = ' '.join(run('explain', '--snapshot', '-', '--vm', 'v', stdin=snapshot).stdout.split())
+    check('explain, as text', all(f'In the words of oVirt: {words}' in text for words in wanted[:2]), text)
     groups = [{'id': 'g', 'vms': ['v', 'w'], 'vms_rule': {'enabled': True, 'positive': False, 'enforcing': True}}]
     for what, more, words in (('pinned', {'vms': [vm('v', placement_policy={'affinity': 'pinned', 'hosts': [{'id': 'down'}]})]}, 'PinToHost because the host is not present in the pinning list.'),
                               ('apart', {'vms': [vm('v'), vm('w', 'a')], 'affinity_groups': groups}, 'VmAffinityGroups because it matched negative affinity rules.'),

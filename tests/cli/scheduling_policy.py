@@ -89,6 +89,9 @@ def test_service():
         reload('cluster_maintenance')
         done = s.ask('place', 'new')
         check('in maintenance nothing starts', done.returncode == 1 and 'ClusterInMaintenance' in done.stdout, done.stdout + done.stderr)
+        s.ask('run')
+        told = json.loads(s.ask('explain', '--vm', 'new', '--format', 'json').stdout)['candidates']
+        check("in oVirt's words, too", [c.get('words') for c in told] == [f'The host {h} did not satisfy internal filter ClusterInMaintenance.' for h in 'abc'], told)
 
 
 test_refused()

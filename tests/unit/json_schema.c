@@ -322,6 +322,7 @@ static void put_particulars(json_t *o)
     put(known, "value", true, json_object());
     put(filter, "values", true, list_of(known));
     put(o, "filter", false, filter);
+    put(o, "words", false, text());
     put(unit, "unit", true, text());
     put(unit, "at", false, instant());
     put(unit, "age_s", false, whole(0));

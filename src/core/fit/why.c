@@ -39,6 +39,38 @@ static void name_unit(const struct fit *fit, const struct expression *x, uint32_
         ret->answer = expression_answer(&fit->snap->vms[vm], ret->unit);
 }
 
+/* The comparison that decides within the part: of one that refuses in several ways the last. */
+static uint32_t comparison_of(const struct expression *x, uint32_t node, const struct expression_scope *of)
+{
+    while (x->nodes[node].kind == EXPRESSION_OPERATOR &&
+           (x->nodes[node].op == OPERATOR_OR || x->nodes[node].op == OPERATOR_AND)) {
+        bool all = x->nodes[node].op == OPERATOR_AND;
+        uint32_t end = x->nodes[node].end;
+        uint32_t next = node + 1;
+
+        for (uint32_t i = next; i < end; i = x->nodes[i].end) {
+            struct value v = expression_part_value(x, i, of);
+
+            next = i;
+            if (all && !(v.type == VALUE_TRUTH && v.truth))
+                break;
+        }
+        node = next;
+    }
+    return node;
+}
+
+static double limit_of(const struct expression *x, const struct expression_scope *of, uint32_t deciding)
+{
+    const struct expression_node *n = &x->nodes[comparison_of(x, deciding, of)];
+
+    if (n->kind != EXPRESSION_OPERATOR || n->op < OPERATOR_EQUAL || n->op > OPERATOR_AT_LEAST)
+        return UNKNOWN;
+    struct value v = expression_part_value(x, x->nodes[(n - x->nodes) + 1].end, of);
+
+    return v.type == VALUE_NUMBER ? v.number : UNKNOWN;
+}
+
 static const struct pipeline *pipeline_of(const struct fit *fit, uint32_t vm)
 {
     uint32_t ix = fit->class_of && fit->class_of[vm] != IX_NONE ? fit->snap->vms[vm].pipeline : IX_NONE;
@@ -63,6 +95,7 @@ static const struct refusal *find_refusal(const struct fit *fit, enum fit_use us
 
         ret->stage = p->first + i;
         ret->node = expression_deciding(&x->x, &scope);
+        ret->limit = limit_of(&x->x, &scope, ret->node);
         list_values(&x->x, &scope, ret, a);
         name_unit(fit, &x->x, vm, ret);
         if (ret->unit || !only_units)

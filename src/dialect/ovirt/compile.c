@@ -183,8 +183,8 @@ static int add_pipelines(struct compiler *m, json_t *pipelines)
         compile_stages(m);
         size_t n = json_array_size(m->stages);
 
-        json_t *pipeline =
-            json_pack("{s: s, s: o}", "name", pipeline_of(m, i / 2, m->runs), "stages", m->stages);
+        json_t *pipeline = json_pack("{s: s, s: o, s: b}", "name", pipeline_of(m, i / 2, m->runs), "stages",
+                                     m->stages, "of_ovirt", true);
 
         if (m->runs)
             (void)json_object_set_new(pipeline, "balance", balances_common(m));

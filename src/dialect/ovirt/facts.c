@@ -111,7 +111,7 @@ static int find_vm(const struct cloud *c, uint32_t ix)
     return 0;
 }
 
-/* For the engine's words (words.c): the filter itself is a predicate. */
+/* For the engine's words (src/render/wording/ovirt.c): the filter itself is a predicate. */
 static void set_networks(const struct cloud *c, const struct vm *v, json_t *of)
 {
     const char *display = CLUSTER(c, v->cluster)->display_network;

@@ -356,7 +356,8 @@ const struct sentence_template wording_templates[] = {
     {FIND_CHECK, "check=incompatible",
      "{other_vm} can run on {hosts} of the {hosts_all} hosts, but not on {host}."},
     {FIND_CHECK, "check=fit_filter",
-     "The filter {stage} refuses {host} to {other_vm}: {refused_by} is not true{values_there}{unit_said}."},
+     "The filter {stage} refuses {host} to {other_vm}: {refused_by} is not "
+     "true{values_there}{unit_said}.{of_ovirt}"},
     {FIND_CHECK, "check=agent_missing other_vm.state=on",
      "The agent VM {other_vm}, which {host} requires, does not run there."},
     {FIND_CHECK, "check=agent_missing",

@@ -277,6 +277,14 @@ static struct filling unit_said(const struct sentence *w)
                                    said ? said : ""));
 }
 
+/* One sentence for several hosts has none of them. */
+static struct filling of_ovirt(const struct sentence *w)
+{
+    const char *text = w->alike ? NULL : wording_of_ovirt(w->snap, w->f, w->a);
+
+    return text_value(text ? arena_printf(w->a, " In the words of oVirt: %s", text) : "");
+}
+
 /* "12 are left after "nova/az", 0 after "nova/cores"" */
 static struct filling stages_left(const struct sentence *w)
 {
@@ -312,6 +320,7 @@ static struct filling word(const struct sentence *w, const char *name)
            : strcmp(name, "refused_by") == 0   ? refused_by(w)
            : strcmp(name, "values_there") == 0 ? values_there(w)
            : strcmp(name, "unit_said") == 0    ? unit_said(w)
+           : strcmp(name, "of_ovirt") == 0     ? of_ovirt(w)
            : strcmp(name, "stages_left") == 0  ? stages_left(w)
            : strcmp(name, "time") == 0         ? number_value((double)w->snap->time, "instant")
                                                : no_such_name;

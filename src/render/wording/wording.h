@@ -13,6 +13,9 @@
  * NULL for no finding. */
 const char *wording_text(const struct snapshot *snap, const struct finding *f, struct arena *a);
 
+/* What oVirt's engine says of it: of a refusal by a filter of its policies. NULL: it says nothing. */
+const char *wording_of_ovirt(const struct snapshot *snap, const struct finding *f, struct arena *a);
+
 /* Whether the sentences of two findings differ in their figures, and in SUBJECT_HOST, only. */
 bool wording_alike(const struct snapshot *snap, const struct finding *f, const struct finding *g,
                    struct arena *a);

@@ -1,5 +1,6 @@
-/* words.c: the reasons that the engine gives, by filter. */
-#include "dialect/ovirt/words.h"
+/* ovirt.c: what oVirt's engine says of a host that a filter refuses. Hints and attributes have the names that
+ * src/dialect/ovirt gives them. */
+#include "render/wording/wording.h"
 
 #include "base/strbuf.h"
 #include "base/texts.h"
@@ -44,8 +45,9 @@ static bool is_about(const struct snapshot *s, const struct refusal *why, const 
     return false;
 }
 
-const char *ovirt_words(const struct snapshot *s, const struct refusal *why, uint32_t vm, uint32_t host,
-                        double limit, struct arena *a)
+/* NULL: the engine gives no reason. */
+static const char *reason_of(const struct snapshot *s, const struct refusal *why, uint32_t vm, uint32_t host,
+                             struct arena *a)
 {
     const struct attributes *hints = &s->vms[vm].is.hints;
     const struct attributes *there = &s->hosts[host].is.attributes;
@@ -59,7 +61,7 @@ const char *ovirt_words(const struct snapshot *s, const struct refusal *why, uin
     if (r == reasons + sizeof reasons / sizeof *reasons)
         return NULL;
     if (strstr(r->words, "%.0f"))
-        return isnan(limit) ? NULL : arena_printf(a, r->words, floor(limit));
+        return isnan(why->limit) ? NULL : arena_printf(a, r->words, floor(why->limit));
     if (!strstr(r->words, "%s"))
         return r->words;
     strbuf_init(&names, STRBUF_NO_LIMIT);
@@ -69,4 +71,19 @@ const char *ovirt_words(const struct snapshot *s, const struct refusal *why, uin
 
     strbuf_release(&names);
     return ret;
+}
+
+const char *wording_of_ovirt(const struct snapshot *snap, const struct finding *f, struct arena *a)
+{
+    const struct refusal *r = f->check == CHECK_FIT_FILTER ? f->refusal : NULL;
+
+    if (!r || !snap->pipelines[snap->stages[r->stage].pipeline].of_ovirt)
+        return NULL;
+    const struct stage_facts *by = &snap->stages[r->stage].is;
+    const uint32_t host = finding_get_subject(f, SUBJECT_HOST);
+    const char *why = reason_of(snap, r, finding_get_subject(f, SUBJECT_OTHER_VM), host, a);
+
+    return arena_printf(a, "The host %s did not satisfy %s filter %s%s%s.", snap->hosts[host].is.name,
+                        by->external ? "external" : "internal", by->name, why ? " because " : "",
+                        why ? why : "");
 }
