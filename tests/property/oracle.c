@@ -261,9 +261,10 @@ bool oracle_counts_allow(const struct oracle *o, uint32_t vm, uint32_t host, enu
     return naive_counts_allow(o->snap, use, vm, host, &state);
 }
 
-/* The VM comes, and perhaps others with it. */
+/* The VM comes to the host, and perhaps others with it, which then are there. */
 struct coming {
     const struct oracle *o;
+    uint32_t host;
     const bool *with; /* by VM; NULL: alone */
 };
 
@@ -276,7 +277,7 @@ static bool other_is_on(const void *with, uint32_t vm, uint32_t host, bool off)
 {
     const struct coming *c = with;
 
-    return is_on(c->o, vm, host, off) && !comes_with(c, vm);
+    return comes_with(c, vm) ? host == c->host : is_on(c->o, vm, host, off);
 }
 
 static double other_load(const void *with, uint32_t vm, uint32_t host)
@@ -285,7 +286,7 @@ static double other_load(const void *with, uint32_t vm, uint32_t host)
     double sum = c->o->snap->hosts[host].own.now[RES_CPU];
 
     for (uint32_t i = 0; i < c->o->snap->n_vms; i++)
-        if (i != vm && oracle_is_on(c->o, i, host) && !comes_with(c, i))
+        if (i != vm && (oracle_is_on(c->o, i, host) || comes_with(c, i)))
             sum += c->o->entitlement[RES_CPU][i];
     return round(sum / c->o->snap->hosts[host].capacity[RES_CPU] * 1e6) / 1e6;
 }
@@ -298,29 +299,51 @@ static double other_free_mem(const void *with, uint32_t vm, uint32_t host)
                   oracle_idle_on(o, host, false);
 
     for (uint32_t i = 0; i < o->snap->n_vms; i++)
-        if ((i == vm || comes_with(c, i)) && oracle_is_on(o, i, host) && o->home[i] != host && !o->arrived[i])
+        if (i == vm && oracle_is_on(o, i, host) && o->home[i] != host && !o->arrived[i])
             free += oracle_needs(o, i, ORACLE_PHYSICAL) + oracle_idle(o, i);
+        else if (i != vm && comes_with(c, i) && !oracle_is_on(o, i, host))
+            free -= oracle_needs(o, i, ORACLE_PHYSICAL) + oracle_idle(o, i);
     return isnan(o->snap->hosts[host].is.mem_free_mb) ? NAN : round(free * 1e3) / 1e3;
 }
 
 bool oracle_live_allows_at(const struct oracle *o, uint32_t vm, uint32_t host, enum fit_use use,
                            const bool *with, unsigned *ret_asked)
 {
-    const struct coming c = {o, with};
+    const struct coming c = {o, host, with};
     const struct naive_state state = {other_is_on, other_load, other_free_mem, &c};
 
     return naive_live_allows(o->snap, use, vm, host, &state, ret_asked);
+}
+
+/* The VMs that rules keep together with this one. */
+static void kept_together(const struct oracle *o, uint32_t vm, bool *ret)
+{
+    const struct snapshot *s = o->snap;
+
+    ret[vm] = true;
+    for (uint32_t i = 0; i < s->n_rules; i++) {
+        const struct span vms = s->rules[i].vms;
+
+        if (s->rules[i].is.kind != RULE_VM_AFFINE || !s->rules[i].is.enabled || !span_has(vms, vm))
+            continue;
+        for (uint32_t k = 0; k < vms.n; k++)
+            if (!ret[vms.items[k]])
+                kept_together(o, vms.items[k], ret);
+    }
 }
 
 bool oracle_live_allows(const struct oracle *o, const struct plan *plan, const struct recommendation *rec,
                         unsigned *ret_asked)
 {
     bool *with = arena_array(o->a, bool, o->snap->n_vms);
+    bool *affine = arena_array(o->a, bool, o->snap->n_vms);
+
+    kept_together(o, rec->vm, affine);
 
     for (uint32_t i = 0; rec->group != 0 && i < plan->n_recommendations; i++) {
         const struct recommendation *r = &plan->recommendations[i];
-        if (r->vm != IX_NONE && r->action == rec->action && r->group == rec->group && r->from == rec->from &&
-            r->to == rec->to)
+        if (r->vm != IX_NONE && affine[r->vm] && r->action == rec->action && r->group == rec->group &&
+            r->from == rec->from && r->to == rec->to)
             with[r->vm] = true;
     }
     return oracle_live_allows_at(o, rec->vm, rec->to, rec->action == ACTION_PLACE ? FIT_PLACE : FIT_MOVE,

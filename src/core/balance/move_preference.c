@@ -23,7 +23,9 @@ static double count_then(const struct move_preference *p, uint32_t vm, const str
     const struct layout *l = p->l;
     uint32_t stage = variable->column;
     const struct stage_facts *s = &l->snap->stages[stage].is;
-    double used = (double)layout_stage_used(l, p->used, vm, stage, slot, beside && !s->over) / FIT_AMOUNT_ONE;
+    double used = (double)layout_stage_used(l, p->used, vm, stage, slot,
+                                            beside && !s->over ? USED_BESIDE_UNIT : USED_BY_ALL) /
+                  FIT_AMOUNT_ONE;
 
     if (variable->variable == VARIABLE_HOST_USED)
         return used;

@@ -121,11 +121,6 @@ static void make_slots(struct layout *l)
 
 /* ---- units ---- */
 
-/* The capacities that one VM uses. */
-struct vm_weight {
-    double demand[RES_COUNT], reserved[RES_COUNT], mem, phys, backed, idle;
-};
-
 /* The physical memory that a VM needs wherever it runs: by policy.mem_admission and mem_overcommit, but at
  * least what it demands and what it reserves, where the hypervisor may reclaim the rest of what backs it. */
 static double mem_needed(const struct policy *p, const struct vm_facts *v, double admitted)
@@ -140,7 +135,7 @@ static double mem_needed(const struct policy *p, const struct vm_facts *v, doubl
     return fmin(most, fmax(least, admitted / fmax(p->mem_overcommit, 1)));
 }
 
-static struct vm_weight weigh_vm(const struct layout *l, double *const entitlement[RES_COUNT], uint32_t vm)
+struct vm_weight layout_weigh_vm(const struct layout *l, uint32_t vm)
 {
     const struct vm_facts *v = &l->snap->vms[vm].is;
     double consumed = v->consumed_mb + v->overhead_mb;
@@ -150,7 +145,7 @@ static struct vm_weight weigh_vm(const struct layout *l, double *const entitleme
     w.backed = fmin(consumed, w.phys);
     w.idle = consumed - w.backed;
     for (int r = 0; r < RES_COUNT; r++) {
-        w.demand[r] = entitlement[r][vm];
+        w.demand[r] = l->entitlement[r][vm];
         w.reserved[r] = v->alloc[r].reservation;
     }
     return w;
@@ -316,19 +311,14 @@ static void hold_unit(struct layout *l, uint32_t unit, enum check held)
         l->unit_held[unit] = held;
 }
 
-struct weighing {
-    struct layout *l;
-    double *const *entitlement;
-};
-
 /* What the VMs of these units say of them. */
 static void weigh_units(void *arg, uint32_t begin, uint32_t end)
 {
-    struct layout *l = ((const struct weighing *)arg)->l;
+    struct layout *l = arg;
 
     for (uint32_t i = l->unit_from[begin]; i < l->unit_from[end]; i++) {
         uint32_t u = l->vm_unit[l->unit_vms[i]];
-        struct vm_weight w = weigh_vm(l, ((const struct weighing *)arg)->entitlement, l->unit_vms[i]);
+        struct vm_weight w = layout_weigh_vm(l, l->unit_vms[i]);
         hold_unit(l, u, layout_vm_check(l, l->unit_vms[i]));
         for (int r = 0; r < RES_COUNT; r++) {
             l->unit_demand[r][u] += w.demand[r];
@@ -341,7 +331,7 @@ static void weigh_units(void *arg, uint32_t begin, uint32_t end)
     }
 }
 
-static void make_units(struct layout *l, double *const entitlement[RES_COUNT])
+static void make_units(struct layout *l)
 {
     const struct snapshot *s = l->snap;
     struct by_place *places = arena_array(l->a, struct by_place, s->n_vms);
@@ -377,8 +367,7 @@ static void make_units(struct layout *l, double *const entitlement[RES_COUNT])
         l->vm_unit[places[i].vm] = u;
         l->unit_from[u + 1] = i + 1;
     }
-    parallel_for(l->policy->thread_pool, l->n_units, LAYOUT_UNITS_GRAIN, weigh_units,
-                 &(struct weighing){l, entitlement});
+    parallel_for(l->policy->thread_pool, l->n_units, LAYOUT_UNITS_GRAIN, weigh_units, l);
     for (uint32_t u = 0; u < l->n_units; u++) {
         l->unit_allowed[u] = common_hosts(l, u);
         l->unit_restart[u] = restart_hosts(l, u);
@@ -479,13 +468,13 @@ static void take_free(struct layout *l, const struct vm_weight *w, uint32_t to)
 
 /* Counts a VM with an approved power-on: its reservation and all its memory are taken on its host. Its load
  * is unknown, so no VM moves out of its way. */
-static void add_placed(struct layout *l, double *const entitlement[RES_COUNT], uint32_t vm, uint32_t to_host)
+static void add_placed(struct layout *l, uint32_t vm, uint32_t to_host)
 {
     uint32_t to = l->host_slot[to_host];
 
     if (to == IX_NONE || l->vm_unit[vm] != IX_NONE)
         return;
-    struct vm_weight w = weigh_vm(l, entitlement, vm);
+    struct vm_weight w = layout_weigh_vm(l, vm);
     double configured = l->snap->vms[vm].is.mem_mb + l->snap->vms[vm].is.overhead_mb;
     w.mem = fmax(w.mem, l->policy->mem_admission == MEM_ADMISSION_RESERVATION ? 0 : configured);
     weigh_other_end(l, &w, vm, to);
@@ -507,14 +496,13 @@ static void add_unseen(struct layout *l, const struct vm_weight *w, uint32_t vm,
 /* Counts a migration in flight on both hosts, and takes the destination's free memory. Only this VM: other
  * members of its unit may not migrate. A VM that is already listed on its destination has its memory there,
  * and its source keeps it until the migration ends. */
-static void add_in_flight(struct layout *l, double *const entitlement[RES_COUNT], uint32_t vm,
-                          uint32_t from_host, uint32_t to_host)
+static void add_in_flight(struct layout *l, uint32_t vm, uint32_t from_host, uint32_t to_host)
 {
     uint32_t u = l->vm_unit[vm];
     uint32_t from = from_host == IX_NONE ? IX_NONE : l->host_slot[from_host];
     uint32_t to = l->host_slot[to_host];
 
-    struct vm_weight w = weigh_vm(l, entitlement, vm);
+    struct vm_weight w = layout_weigh_vm(l, vm);
     if (u == IX_NONE) {
         add_unseen(l, &w, vm, to);
         return;
@@ -541,7 +529,8 @@ void layout_init_bare(struct layout *l, const struct snapshot *snap, const struc
 {
     *l = (struct layout){.snap = snap, .policy = policy, .rules = rules, .a = a};
     make_slots(l);
-    make_units(l, entitlement);
+    l->entitlement = entitlement;
+    make_units(l);
     layout_init_avoided(l);
     l->apart = arena_array(a, uint16_t, (size_t)rules->n_groups * l->n_slots);
     layout_init_quantities(l);
@@ -553,13 +542,12 @@ void layout_init_bare(struct layout *l, const struct snapshot *snap, const struc
         l->mem_free[l->unit_slot[u]] += l->unit_idle[u];
     }
     for (uint32_t i = 0; i < snap->n_migrations; i++)
-        add_in_flight(l, entitlement, snap->migrations[i].vm, snap->migrations[i].from,
-                      snap->migrations[i].to);
+        add_in_flight(l, snap->migrations[i].vm, snap->migrations[i].from, snap->migrations[i].to);
     for (uint32_t i = 0; i < snap->n_pending; i++) {
         if (snap->pending[i].action == ACTION_MIGRATE)
-            add_in_flight(l, entitlement, snap->pending[i].vm, IX_NONE, snap->pending[i].to);
+            add_in_flight(l, snap->pending[i].vm, IX_NONE, snap->pending[i].to);
         else if (snap->pending[i].action == ACTION_PLACE)
-            add_placed(l, entitlement, snap->pending[i].vm, snap->pending[i].to);
+            add_placed(l, snap->pending[i].vm, snap->pending[i].to);
     }
     layout_count_off(l);
     if (rules->fit.cells.row_from)

@@ -68,6 +68,7 @@ struct layout {
     uint32_t *unit_first;           /* its VM with the lowest index */
     uint32_t *unit_from, *unit_vms; /* unit_vms[unit_from[u] ... unit_from[u + 1]) */
     uint32_t *unit_index;           /* its index in its slot's list */
+    double *const *entitlement;     /* by resource, then VM */
     double *unit_demand[RES_COUNT]; /* entitlement */
     double *unit_reserved[RES_COUNT];
     double *unit_mem;    /* memory, by policy.mem_admission */
@@ -108,6 +109,12 @@ void layout_init(struct layout *l, const struct snapshot *snap, const struct pol
 /* layout_init() without failover capacity, for a layout on which no destination is checked. */
 void layout_init_bare(struct layout *l, const struct snapshot *snap, const struct policy *policy,
                       const struct rules *rules, double *const entitlement[RES_COUNT], struct arena *a);
+
+/* The capacities that one VM uses; those of its unit are their sums. */
+struct vm_weight {
+    double demand[RES_COUNT], reserved[RES_COUNT], mem, phys, backed, idle;
+};
+struct vm_weight layout_weigh_vm(const struct layout *l, uint32_t vm);
 
 /* The memory that a VM needs on a host, by policy.mem_admission. */
 double layout_mem_admitted(const struct policy *policy, const struct vm_facts *v);
@@ -214,9 +221,11 @@ void layout_count_shares(const struct layout *l, int64_t *used, uint32_t vm, uin
 int64_t layout_unit_takes(const struct layout *l, uint32_t unit, uint32_t counter);
 
 /* What is taken of the counting stage on the slot, of what the VM would be counted with (IX_NONE: 0 where the
- * stage has `per`), by `used`: l->used or a copy; 0: of nothing. beside: by others than the VM's unit. */
+ * stage has `per`), by `used`: l->used or a copy; 0: of nothing. USED_BY_OTHERS: by all VMs but this one when
+ * its unit is there. */
+enum used_by { USED_BY_ALL, USED_BESIDE_UNIT, USED_BY_OTHERS };
 int64_t layout_stage_used(const struct layout *l, const int64_t *used, uint32_t vm, uint32_t stage,
-                          uint32_t slot, bool beside);
+                          uint32_t slot, enum used_by by);
 
 /* Whether a limit keeps the unit off the slot: its own, or while moves_are_optional one that would then move
  * a VM away from there; with FIT_CORRECT, whether one wants it away. ret: the first one; may be NULL. */
@@ -277,7 +286,8 @@ bool layout_takes_cells(const struct layout *l, uint32_t unit);
 
 /* ---- live.c: what moves change, as filters and scores of pipelines read it ---- */
 
-/* Of the state of the layout at the moment of each question. */
+/* Of the state of the layout at the moment of each question. The VMs of one unit are on a host together or
+ * not at all: what is asked for one of them counts the others there. */
 struct fit_live layout_live(const struct layout *l);
 
 /* Whether a filter that reads it keeps the unit off the slot. */

@@ -9,12 +9,6 @@
 #define LOAD_DIGITS 1e6
 #define MEM_DIGITS 1e3
 
-/* vm IX_NONE: no VM is asked about, so all of the host's count. */
-static bool is_here(const struct layout *l, uint32_t vm, uint32_t slot)
-{
-    return vm != IX_NONE && l->vm_unit[vm] != IX_NONE && l->unit_slot[l->vm_unit[vm]] == slot;
-}
-
 static double left(const struct layout *l, uint32_t vm, uint32_t stage, uint32_t slot, double used)
 {
     bool limited = vm != IX_NONE && l->snap->stages[stage].is.limit.n > 0;
@@ -23,20 +17,52 @@ static double left(const struct layout *l, uint32_t vm, uint32_t stage, uint32_t
     return limit == FIT_NOTHING ? UNKNOWN : (double)limit / FIT_AMOUNT_ONE - used;
 }
 
+/* What the other VMs of its unit demand of CPU, take of the free memory of a host to which they come, and
+ * have where they are. */
+struct mates {
+    double cpu, comes, backed;
+};
+
+static struct mates mates_of(const struct layout *l, uint32_t vm)
+{
+    const uint32_t unit = l->vm_unit[vm];
+    struct mates ret = {0};
+
+    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
+        if (l->unit_vms[i] == vm)
+            continue;
+        const struct vm_weight w = layout_weigh_vm(l, l->unit_vms[i]);
+
+        ret.cpu += w.demand[RES_CPU];
+        ret.comes += w.phys + w.idle;
+        ret.backed += w.backed + w.idle;
+    }
+    return ret;
+}
+
+/* vm IX_NONE: no VM is asked about, so all of the host's count. */
 static double load(const struct layout *l, uint32_t vm, uint32_t slot)
 {
-    double mine =
-        is_here(l, vm, slot) ? l->unit_demand[RES_CPU][l->vm_unit[vm]] * l->inverse[RES_CPU][slot] : 0;
+    const uint32_t unit = vm == IX_NONE ? IX_NONE : l->vm_unit[vm];
+    double more = unit == IX_NONE ? 0 : mates_of(l, vm).cpu;
 
-    return round(fmax(l->norm[RES_CPU][slot] - mine, 0) * LOAD_DIGITS) / LOAD_DIGITS;
+    if (unit != IX_NONE && l->unit_slot[unit] == slot)
+        more -= l->unit_demand[RES_CPU][unit];
+    return round(fmax(l->norm[RES_CPU][slot] + more * l->inverse[RES_CPU][slot], 0) * LOAD_DIGITS) /
+           LOAD_DIGITS;
 }
 
 static double free_mem(const struct layout *l, uint32_t vm, uint32_t slot)
 {
-    uint32_t unit = vm == IX_NONE ? IX_NONE : l->vm_unit[vm];
-    double backed = is_here(l, vm, slot) ? l->unit_backed[unit] + l->unit_idle[unit] : 0;
-    double unused = l->mem_free[slot] - l->mem_idle[slot] + backed;
+    const uint32_t unit = vm == IX_NONE ? IX_NONE : l->vm_unit[vm];
+    double unused = l->mem_free[slot] - l->mem_idle[slot];
 
+    if (unit != IX_NONE) {
+        const struct mates mates = mates_of(l, vm);
+
+        unused += l->unit_slot[unit] == slot ? l->unit_backed[unit] + l->unit_idle[unit] - mates.backed
+                                             : -mates.comes;
+    }
     return l->mem_free[slot] >= NO_LIMIT ? UNKNOWN : round(unused * MEM_DIGITS) / MEM_DIGITS;
 }
 
@@ -55,7 +81,8 @@ static double value_of(const void *with, uint32_t vm, const struct expression_no
     default:
         break;
     }
-    double used = (double)layout_stage_used(l, l->used, vm, variable->column, slot, true) / FIT_AMOUNT_ONE;
+    double used =
+        (double)layout_stage_used(l, l->used, vm, variable->column, slot, USED_BY_OTHERS) / FIT_AMOUNT_ONE;
 
     return variable->variable == VARIABLE_HOST_USED ? used : left(l, vm, variable->column, slot, used);
 }
@@ -67,9 +94,11 @@ static bool values_of(const void *with, uint32_t vm, const struct expression_nod
     const struct layout *l = with;
     const struct fit_counts *counts = &l->rules->fit.counts;
     bool used = variable->variable == VARIABLE_HOST_USED;
+    uint32_t unit = l->vm_unit[vm];
 
     if ((!used && variable->variable != VARIABLE_HOST_LEFT) || !l->used || counts->over_groups ||
-        (l->vm_unit[vm] != IX_NONE && l->unit_slot[l->vm_unit[vm]] != l->outside))
+        (unit != IX_NONE &&
+         (l->unit_slot[unit] != l->outside || l->unit_from[unit + 1] - l->unit_from[unit] > 1)))
         return false;
     uint32_t measure = counts->measure_of[variable->column];
     uint32_t whole = counts->whole[measure];

@@ -76,17 +76,23 @@ void layout_count_off(struct layout *l)
     }
 }
 
-int64_t layout_unit_takes(const struct layout *l, uint32_t unit, uint32_t counter)
+static int64_t vm_takes(const struct layout *l, uint32_t vm, uint32_t counter)
 {
     const struct fit_counts *counts = counts_of(l);
     int64_t sum = 0;
 
+    for (uint32_t k = counts->shares_from[vm]; k < counts->shares_from[vm + 1]; k++)
+        sum += counts->shares[k].counter == counter ? counts->shares[k].takes : 0;
+    return sum;
+}
+
+int64_t layout_unit_takes(const struct layout *l, uint32_t unit, uint32_t counter)
+{
+    int64_t sum = 0;
+
     for (uint32_t i = unit == IX_NONE ? 0 : l->unit_from[unit]; unit != IX_NONE && i < l->unit_from[unit + 1];
-         i++) {
-        uint32_t vm = l->unit_vms[i];
-        for (uint32_t k = counts->shares_from[vm]; k < counts->shares_from[vm + 1]; k++)
-            sum += counts->shares[k].counter == counter ? counts->shares[k].takes : 0;
-    }
+         i++)
+        sum += vm_takes(l, l->unit_vms[i], counter);
     return sum;
 }
 
@@ -249,11 +255,9 @@ bool layout_vm_exceeds(const struct layout *l, const int64_t *used, uint32_t vm,
             if (!fit_limits(fit, b, share, FIT_PLACE) || !is_counted(fit, share->counter, host))
                 continue;
             int64_t limit = fit_limit(fit, vm, b->stage, host);
-            int64_t takes = 0;
 
-            for (uint32_t j = fit->counts.shares_from[vm]; j < fit->counts.shares_from[vm + 1]; j++)
-                takes += fit->counts.shares[j].counter == share->counter ? fit->counts.shares[j].takes : 0;
-            if (limit == FIT_NOTHING || used_beside(l, used, IX_NONE, slot, share->counter) + takes > limit)
+            if (limit == FIT_NOTHING ||
+                used_beside(l, used, IX_NONE, slot, share->counter) + vm_takes(l, vm, share->counter) > limit)
                 return true;
         }
     return false;
@@ -327,21 +331,25 @@ bool layout_set_exceeds(const struct layout *l, uint32_t component, uint32_t slo
 }
 
 int64_t layout_stage_used(const struct layout *l, const int64_t *used, uint32_t vm, uint32_t stage,
-                          uint32_t slot, bool beside)
+                          uint32_t slot, enum used_by by)
 {
     const struct fit_counts *counts = counts_of(l);
     uint32_t measure = counts->measure_of[stage];
-    uint32_t unit = beside && vm != IX_NONE ? l->vm_unit[vm] : IX_NONE;
+    uint32_t whole = counts->whole[measure];
+    uint32_t unit = by != USED_BY_ALL && vm != IX_NONE ? l->vm_unit[vm] : IX_NONE;
+    uint32_t from = whole != IX_NONE || vm == IX_NONE ? 0 : counts->shares_from[vm];
+    uint32_t to = whole != IX_NONE ? 1 : vm == IX_NONE ? 0 : counts->shares_from[vm + 1];
     int64_t most = 0;
 
-    if (used && counts->whole[measure] != IX_NONE)
-        return max_of(used_beside(l, used, unit, slot, counts->whole[measure]), 0);
-    for (uint32_t k = used && vm != IX_NONE ? counts->shares_from[vm] : 0;
-         used && vm != IX_NONE && k < counts->shares_from[vm + 1]; k++) {
-        uint32_t counter = counts->shares[k].counter;
+    for (uint32_t k = from; used && k < to; k++) {
+        uint32_t counter = whole != IX_NONE ? whole : counts->shares[k].counter;
 
-        if (counts->counters[counter].measure == measure)
-            most = max_of(most, used_beside(l, used, unit, slot, counter));
+        if (counts->counters[counter].measure != measure)
+            continue;
+        int64_t mates = by == USED_BY_OTHERS && unit != IX_NONE
+                            ? layout_unit_takes(l, unit, counter) - vm_takes(l, vm, counter)
+                            : 0;
+        most = max_of(most, used_beside(l, used, unit, slot, counter) + mates);
     }
     return most;
 }
