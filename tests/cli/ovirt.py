@@ -198,6 +198,24 @@ def test_O1_words():
     check('no host', 'There are no hosts to use. Check that the cluster contains at least one host in Up state.' in done.stdout, done.stdout + done.stderr)
 
 
+def test_positive_groups():
+    """VMs of a hard positive group start as a sum, where all have room; of running ones that are apart, one joins the others."""
+    groups = [{'id': 'g', 'vms': ['v', 'w'], 'vms_rule': {'enabled': True, 'positive': True, 'enforcing': True}}]
+    hosts = [host('a', 10, max_scheduling_memory=2500 * MIB), host('b', 40, max_scheduling_memory=9000 * MIB)]
+    of = {**cloud('none', hosts=hosts, vms=[vm('v', memory=2000 * MIB), vm('w', memory=2000 * MIB)]), 'affinity_groups': groups}
+    expect('one would be on a', place(of, 'v'), ['a'])
+    expect('both are on b', place(of, 'v', 'w'), ['b', 'b'])
+    of['vms'][1]['host'], of['vms'][1]['status'] = {'id': 'b'}, 'up'
+    expect('where the other one runs', place(of, 'v'), ['b'])
+    of['vms'][0]['host'], of['vms'][0]['status'] = {'id': 'a'}, 'up'
+    of['hosts'][0]['max_scheduling_memory'] = 1000 * MIB
+    for one in of['vms']:
+        one['statistics'] = [{'name': 'cpu.current.total', 'values': [{'datum': 10}]}]
+    snapshot = run('fit', 'compile', '-', stdin=json.dumps(of)).stdout
+    plan = json.loads(run('plan', '--snapshot', '-', '--format', 'json', stdin=snapshot).stdout)
+    expect('apart', [(r['vm'], r['to'], r['reason']) for r in plan['recommendations']], [('v', 'b', 'rule')])
+
+
 def test_cost_table():
     """`explain` shows what each unit gives each host, and together; the VM starts on the host with most."""
     of = cloud('evenly_distributed', hosts=[host('a', 40), host('b', 10), host('c', 70), host('d', status='maintenance')], vms=[vm('v'), vm('w', 'b')])

@@ -93,6 +93,8 @@ static void set_groups(const struct compiler *m)
                 continue;
             facts_set(json_object_get(m->series, "groups"), json_true(), "any");
             set_rank(m, vm, g, g->vms_positive, binds_vms, arena_printf(c->a, "group %u", colour[i]));
+            if (VM(c, vm)->host != NONE || VM(c, vm)->pending_host != NONE)
+                facts_set(m->hints[vm], json_true(), "running");
             if (g->vms_enforcing)
                 facts_append(m->hints[vm], g->vms_positive ? "hard positive groups" : "hard negative groups",
                              g->id);
@@ -208,8 +210,8 @@ static bool is_filtered(const struct cloud *c, const bool *vms, const char *filt
     return false;
 }
 
-/* VMs of a rule that keeps them together are one unit of the core, which is placed as a whole: positive
- * groups of VMs have their filter alone. */
+/* VMs of a rule that keeps them together are one unit of the core, which starts and moves as a whole. The
+ * filter of a positive group says where one VM may go while others are elsewhere, so the rule is a wish. */
 json_t *affinity_rules(const struct cloud *c)
 {
     json_t *ret = json_array();
@@ -219,11 +221,12 @@ json_t *affinity_rules(const struct cloud *c)
         json_t *vms = ids_marked(g->has_vm, &c->vms, sizeof(struct vm));
         json_t *hosts = ids_marked(g->has_host, &c->hosts, sizeof(struct host));
 
-        if (g->vms_enabled && !g->vms_positive && g->vms_enforcing && json_array_size(vms) > 1 &&
+        if (g->vms_enabled && g->vms_enforcing && json_array_size(vms) > 1 &&
             is_filtered(c, g->has_vm, "VmAffinityGroups"))
             (void)json_array_append_new(ret,
                                         json_pack("{s: s+, s: s, s: b, s: O}", "id", g->id, " (VMs)", "kind",
-                                                  "vm-vm-anti-affine", "mandatory", true, "vms", vms));
+                                                  g->vms_positive ? "vm-vm-affine" : "vm-vm-anti-affine",
+                                                  "mandatory", !g->vms_positive, "vms", vms));
         if (g->hosts_enabled && g->hosts_enforcing && json_array_size(hosts) > 0 &&
             is_filtered(c, g->has_vm, "VmToHostsAffinityGroups"))
             (void)json_array_append_new(

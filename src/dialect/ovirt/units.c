@@ -45,7 +45,8 @@ static const struct unit units[] = {
     {"23e07b34-66dd-4735-bc45-bcddded02c05", "HugePages", F, "", "%pages? ['or', {or here}['and', true{sizes:has pages}]]"},
     {"e659c871-0bf1-4ccc-b748-f28f5d08ddda", "Migration", F, "", "%home? {migration}"},
     {"84e6ddee-ab0d-42dd-82f0-c297779db566", "VmAffinityGroups", F, "",
-     "%group 0? ['and', ['or', ['>', '#positive members', 0], ['=', '#positive members of the cluster', 0]], ['=', '#negative members', 0]]"},
+     "%group 0? ['and', ['or', ['>=', '#positive members', {running}], ['and', ['<', '#positive members of the cluster', {running}], "
+     "['=', '#positive members', '#positive members of the cluster']]], ['=', '#negative members', 0]]"},
     {"e69808a9-8a41-40f1-94ba-dd5d385d82d8", "VmToHostsAffinityGroups", F, "", NULL},
     {"72163d1c-9468-4480-99d9-0888664eb143", "Network", F, "", NULL},
     {"53bff075-8306-446f-a53b-9c872a29d197", "HostedEngineSpares", F, " HeSparesCount ",
@@ -99,8 +100,11 @@ static const struct {
      "{'name': 'exclusive cpus', 'count': '%exclusive'}, {'name': 'vcpus', 'count': '$vm.vcpus'}, {'name': 'guests', 'count': 1}, {'name': 'ha vms', 'count': '%ha'}"
      "{sizes:count pages}{groups:count hard members}{colours:count members}{companies:count company}]", NULL},
     {"count pages", "{'name': 'pages {x}', 'count': ['default', '%pages {x}', 0]}", NULL},
-    {"count hard members", "{'name': 'positive members', 'count': 1, 'per': '%hard positive groups'}, {'name': 'negative members', 'count': 1, 'per': '%hard negative groups'}, "
-     "{'name': 'positive members of the cluster', 'count': 1, 'per': '%hard positive groups', 'over': 'cluster'}", NULL},
+    /* VMs that start together are counted on whatever host is asked: one with a running member has more than any number of them. */
+    {"running", "1000000", NULL},
+    {"positive member", "['if', '%running', {running}, 1]", NULL},
+    {"count hard members", "{'name': 'positive members', 'count': {positive member}, 'per': '%hard positive groups'}, {'name': 'negative members', 'count': 1, 'per': '%hard negative groups'}, "
+     "{'name': 'positive members of the cluster', 'count': {positive member}, 'per': '%hard positive groups', 'over': 'cluster'}", NULL},
     {"count members", "{'name': 'members {x}', 'count': 1, 'per': '%group {x}'}", NULL},
     {"count company", "{'name': 'company {x}', 'count': ['if', '%pinned', 1001, 1], 'per': '%company {x}'}", NULL},
     {"order of the list", "{'name': 'order of the list', 'score': '@position', 'normalise': 'none', 'applies': ['place']}", NULL},
