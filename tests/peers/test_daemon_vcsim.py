@@ -97,7 +97,7 @@ def test_two_services_on_two_machines():
 
         d.start()
         second.start()
-        for busy in hosts * 4:  # each 12 s another host
+        for busy in hosts * 12:  # each 12 s another host, until one has noticed
             for vm, host in api.placement().items():
                 api.set_load(vm, cpu_mhz=HOT_MHZ if host == busy else COLD_MHZ, active_mb=8, consumed_mb=16)
             until = time.monotonic() + 12
