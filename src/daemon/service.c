@@ -85,6 +85,7 @@ struct service {
     struct decisions *decisions;
     struct mqtt_commands *commands;
     struct admin_tokens tokens;
+    struct policies policies;
     struct askers askers;
     struct shared_replies shared;
     struct wall_clock clock;
@@ -94,6 +95,8 @@ struct service {
 };
 
 /* ---- requests that wait ---------------------------------------------------------------------- */
+
+static void configure(void *service);
 
 static struct request_handler request_handler_of(struct service *s)
 {
@@ -107,6 +110,9 @@ static struct request_handler request_handler_of(struct service *s)
                                     .decisions = s->decisions,
                                     .logins = s->power->logins,
                                     .peers = &s->peers,
+                                    .policies = &s->policies,
+                                    .configure = configure,
+                                    .service = s,
                                     .reload_by = s->waits.config ? s->waits.by : NULL,
                                     .reload_since = s->waits.since,
                                     .now = wall_clock_now(&s->clock)};
@@ -264,7 +270,7 @@ static struct engine_settings settings_of(const struct service *s)
         .policy = c->policy,
         .schedule = &c->schedule,
         .balance = &c->balance,
-        .overlay = &c->overlay,
+        .overlay = policies_overlay(&s->policies, c),
         .operations = actuators ? actuators->operations : 0,
         .ways = s->power->ways,
         .n_ways = s->power->config.n_hosts,
@@ -277,6 +283,14 @@ static struct engine_settings settings_of(const struct service *s)
         .passes_kept = (uint32_t)c->history_passes,
         .clock_us = process_steady_us,
     };
+}
+
+static void configure(void *service)
+{
+    struct service *s = service;
+    const struct engine_settings settings = settings_of(s);
+
+    engine_configure(s->engine, &settings, wall_clock_now(&s->clock));
 }
 
 static void drop_waiting(struct service *s)
@@ -343,9 +357,8 @@ static void take_config(struct service *s, const char *by, struct arena a, struc
     if (http_reload_certificate(s->tokens.http, &err) < 0)
         log_error("the certificate stays as it was: %s", err.text);
 
-    const struct engine_settings settings = settings_of(s);
-
-    engine_configure(s->engine, &settings, wall_clock_now(&s->clock));
+    policies_configure(&s->policies, fresh);
+    configure(s);
     engine_tick(s->engine, wall_clock_now(&s->clock)); /* stores the events */
     arena_release(&s->reloaded);
     s->reloaded = a;
@@ -426,7 +439,8 @@ static int open_source(struct service *s, struct err *err)
     /* a source without a URL is no server that another process could use, too */
     if (s->plugin->actuator && c->source.url && (r = source_lock(s->source_name, &s->source_fd, err)) < 0)
         return r;
-    if ((r = known_peers_open(&s->peers, s->store, s->source_name, err)) < 0)
+    if ((r = known_peers_open(&s->peers, s->store, s->source_name, err)) < 0 ||
+        (r = policies_open(&s->policies, s->store, c, err)) < 0)
         return r;
     s->source_config.identities = s->peers.identities;
     s->source_config.stop = &s->stop;
@@ -604,6 +618,7 @@ static void stop_service(struct service *s)
     if (s->plugin && s->plugin->close)
         s->plugin->close(s->source_config.shared);
     known_peers_close(&s->peers);
+    policies_close(&s->policies);
     (void)sd_event_source_disable_unref(s->news_io);
     (void)sd_event_source_disable_unref(s->timer);
     (void)sd_event_source_disable_unref(s->sigterm);

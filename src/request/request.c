@@ -246,6 +246,19 @@ static int read_config(const struct request_field *f, const json_t *v, struct re
     return 0;
 }
 
+/* Its JSON is in vms[]. */
+static int read_element(const struct request_field *f, const json_t *v, struct request *r, struct err *err)
+{
+    size_t len = json_is_object(v) ? json_dumpb(v, r->vms, sizeof r->vms - 1, JSON_COMPACT) : 0;
+
+    if (len == 0 || len >= sizeof r->vms)
+        return refuse(f, "an object", err);
+    r->vms[len] = '\0';
+    r->text_len = len;
+    r->has_text = true;
+    return 0;
+}
+
 /* Relative paths in the text begin at the file's folder. */
 static int read_file(const struct request_field *f, const json_t *v, struct request *r, struct err *err)
 {
@@ -338,6 +351,11 @@ static const struct request_field fields[] = {
      .expected = "the number of an action"},
     {"text", OF(REQUEST_CONFIG_DIFF), false, read_config, REQUEST_TEXT},
     {"file", OF(REQUEST_CONFIG_DIFF), false, read_file, REQUEST_TEXT},
+    {"verb", OF(REQUEST_POLICY_CHANGE), true, read_text, REQUEST_TEXT, IN(verb),
+     .expected = "POST, PUT or DELETE"},
+    {"path", OF(REQUEST_POLICY_CHANGE), true, read_text, REQUEST_TEXT, IN(path),
+     .expected = "a path such as \"schedulingpolicies\""},
+    {"is", OF(REQUEST_POLICY_CHANGE), false, read_element, REQUEST_OBJECT},
     {"name", OF(REQUEST_TOKEN_CREATE) | OF(REQUEST_TOKEN_REVOKE), true, read_text, REQUEST_TEXT, IN(name),
      .expected = "the name of a token"},
     {"target", OF(REQUEST_ALARM_TEST), true, read_text, REQUEST_TEXT, IN(name),

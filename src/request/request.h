@@ -74,7 +74,10 @@
       "why a VM is or is not moved, or a host is or is not put to standby or woken")                         \
     X(REQUEST_WHAT_IF, "what_if", ROLE_VIEWER, "a plan from the last snapshot with assumed changes")         \
     X(REQUEST_ENTITLEMENTS, "entitlements", ROLE_VIEWER, "what each resource pool and VM is entitled to")    \
-    X(REQUEST_PASSES, "passes", ROLE_VIEWER, "the passes that are kept, newest first")
+    X(REQUEST_PASSES, "passes", ROLE_VIEWER, "the passes that are kept, newest first")                       \
+    X(REQUEST_POLICIES, "policies", ROLE_VIEWER,                                                             \
+      "the scheduling policies, their units, and which one is attached")                                     \
+    X(REQUEST_POLICY_CHANGE, "policy_change", ROLE_OPERATOR, "changes scheduling policies, or attaches one")
 
 #define REQUEST_ENUM(e, word, role, meaning) e,
 enum request_kind { REQUESTS(REQUEST_ENUM) request_kind_count };
@@ -132,8 +135,10 @@ struct request {
     bool wide;                                       /* entitlements */
     size_t words_len;                                /* what all of them take */
     char vms[REQUEST_BYTES_MAX];
-    bool has_text;               /* config_diff: a configuration, in vms[], too */
-    size_t text_len;             /* config_diff */
+    bool has_text;               /* config_diff: a configuration, policy_change: an element; in vms[], too */
+    size_t text_len;             /* of it */
+    char path[REQUEST_NAME_MAX]; /* policy_change: of oVirt's REST API, without its beginning */
+    char verb[REQUEST_KIND_MAX]; /* policy_change: POST, PUT or DELETE */
     size_t n_hosts;              /* roll: in vms[], too; 0: none is begun */
     uint32_t at_once;            /* roll */
     bool stop;                   /* roll: ends it */

@@ -149,6 +149,23 @@ int store_get_note(struct store *s, const char *key, struct arena *a, const char
     return store_read_text(s, "SELECT value FROM notes WHERE key = :key", key, a, ret, err);
 }
 
+int store_put_note(struct store *s, const char *key, const char *value, struct err *err)
+{
+    int r = store_begin(s, err);
+
+    if (r < 0)
+        return r;
+    char *sql = sqlite3_mprintf("INSERT OR REPLACE INTO notes (key, value) VALUES (%Q, %Q)", key, value);
+    int rc = sql ? sqlite3_exec(s->db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
+
+    sqlite3_free(sql);
+    if (rc == SQLITE_OK)
+        return store_commit(s, err);
+    r = store_failed(s, "keep a note", err);
+    store_sqlite.rollback(s);
+    return r;
+}
+
 int store_instance(struct store *s, struct arena *a, const char **ret, struct err *err)
 {
     int r = store_read_text(s, "SELECT name FROM instance", NULL, a, ret, err);

@@ -62,6 +62,10 @@ int store_prune_events(struct store *s, instant_s before, uint64_t sent, uint64_
 /* The value of a note; NULL: none with this key. */
 int store_get_note(struct store *s, const char *key, struct arena *a, const char **ret, struct err *err);
 
+/* Sets it at once, in a transaction of its own: on disk, or -EIO and as before. The key is the service's own:
+ * it begins with "store:". */
+int store_put_note(struct store *s, const char *key, const char *value, struct err *err);
+
 /* Remembers the id of a command that came from outside, before it is carried out: for `keep_s` of the time
  * that the machine runs, whatever its clock says, and longer after a reboot. -EALREADY: it is remembered
  * already. -EUSERS: `most` are. */

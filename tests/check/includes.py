@@ -35,7 +35,7 @@ MAY_INCLUDE = {
     'src/decision': 'base model core render',
     'src/backtest': 'base schedule model render store sim',
     'src/cli': 'base schema schedule model units overlay core dialect render decision config engine sim store backtest preflight',
-    'src/daemon': 'base schedule model units overlay core render decision net config store engine sim mqtt alarm plugins actuators request http',
+    'src/daemon': 'base schedule model units overlay core dialect render decision net config store engine sim mqtt alarm plugins actuators request http',
     'collectors': 'base net',
     'collectors/file': 'base model',
     'actuators': 'base net',

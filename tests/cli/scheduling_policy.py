@@ -94,7 +94,8 @@ def test_service():
         check("in oVirt's words, too", [c.get('words') for c in told] == [f'The host {h} did not satisfy internal filter ClusterInMaintenance.' for h in 'abc'], told)
 
 
-test_refused()
-test_accepted()
-test_service()
-end()
+if __name__ == '__main__':
+    test_refused()
+    test_accepted()
+    test_service()
+    end()

@@ -66,8 +66,14 @@ def test_every_reply():
 
         wait_for("recommendations", lambda: [r for r in ask("recommendations")["recommendations"] if r["state"] == "recommended"])
         for view in ("status", "hosts", "vms", "pools", "history", "samples", "snapshot", "schedule", "forecast", "metrics", "events", "series", "roll",
-                     "config_diff"):
+                     "config_diff", "policies"):
             ask(view)
+        own = ask("policy_change", verb="POST", path="schedulingpolicies", **{"is": {"name": "night", "clone_of": "none", "description": "x"}})["is"]["id"]
+        ask("policy_change", verb="PUT", path="clusters/x", **{"is": {"scheduling_policy": {"id": own}}})
+        ask("policy_change", verb="POST", path=f"schedulingpolicies/{own}/weights", ok=False)
+        ask("policies")
+        ask("policy_change", verb="PUT", path="clusters/x", **{"is": {"scheduling_policy": {"id": ""}}})
+        ask("policy_change", verb="DELETE", path=f"schedulingpolicies/{own}")
         assert ask("series", vm="vm-off")["series"]["points"] == 0
         off = next(v for v in ask("vms")["vms"] if v["id"] == "vm-off")
         assert all(off[r]["score"] is None and off[r]["delivered"] is None for r in ("cpu", "mem")), off

@@ -205,6 +205,22 @@ static void serve_metrics(const struct request_handler *s, struct strbuf *out)
     jw_end(&w);
 }
 
+static int serve_policy_change(const struct request_handler *s, const struct request *q, const char *who,
+                               struct strbuf *out, struct err *err)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    const char *told;
+    int r = policies_change(s->policies, s->config, q, &a, &told, out, err);
+
+    if (r < 0 || !told)
+        return r;
+    s->configure(s->service);
+    engine_tell_change(s->engine, arena_printf(&a, "%s; by %s", told, who), who, s->now);
+    engine_tick(s->engine, s->now); /* stores the event */
+    request_handler_forget_shared(s->shared);
+    return 0;
+}
+
 static int serve_config_diff(const struct request_handler *s, const struct request *q, struct strbuf *out,
                              struct err *err)
 {
@@ -420,6 +436,10 @@ static int serve_request(const struct request_handler *s, struct request *q, str
                               ? known_peers_confirm(s->peers, s->engine, c->who, s->now, err)
                               : engine_confirm_setting(s->engine, q->name, c->who, s->now, err),
                           out);
+    case REQUEST_POLICIES:
+        return policies_reply(s->policies, s->config, out, err);
+    case REQUEST_POLICY_CHANGE:
+        return serve_policy_change(s, q, c->who, out, err);
     case REQUEST_CONSOLE:
         return reply_console(s->store, engine_snapshot(s->engine), q->ids[0], out, err);
     case REQUEST_PLACE:

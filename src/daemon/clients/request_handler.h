@@ -6,6 +6,7 @@
 #include "config/config.h"
 #include "daemon/clients/client.h"
 #include "daemon/clients/decisions.h"
+#include "daemon/clients/policies.h"
 #include "daemon/events/event_outputs.h"
 #include "daemon/known_peers.h"
 #include "daemon/replies/metrics.h"
@@ -41,6 +42,9 @@ struct request_handler {
     struct decisions *decisions;
     struct login_guards *logins; /* of the hosts' controllers */
     struct known_peers *peers;
+    struct policies *policies;
+    void (*configure)(void *service); /* puts settings in force that a client has changed */
+    void *service;
     const char *reload_by; /* who asked for the reload that waits; NULL: none waits */
     instant_s reload_since;
     instant_s now;

@@ -552,6 +552,8 @@ int reply_view(const struct engine *e, const struct store_ops *store_ops, struct
     case REQUEST_ALARM_TEST:
     case REQUEST_TOKEN_REVOKE:
     case REQUEST_CONFIG_DIFF:
+    case REQUEST_POLICIES:
+    case REQUEST_POLICY_CHANGE:
     case REQUEST_SCHEDULE:
     case REQUEST_SUMMARY:
     case REQUEST_PLAN:

@@ -83,6 +83,8 @@ struct affinity_group {
 
 struct cloud {
     OF_CLOUD(DECLARED, )
+    const struct policy *all; /* policies: the built-in ones, then its own, as they are in force */
+    size_t n_all;
     struct arena *a;
     struct err *err;
 };
@@ -113,6 +115,10 @@ int policies_choose(struct cloud *c);
 const char *policies_value(const struct cluster *cl, const char *name);
 double policies_number(const struct cluster *cl, const char *name, double otherwise);
 
+/* All of them in REST's words, with `locked`. */
+json_t *policies_json(const struct cloud *c);
+bool policies_is_built_in(const char *id);
+
 const struct external_unit *policies_external(const struct cloud *c, const char *id, enum unit_type type);
 
 /* ---- units.c ---- */
@@ -128,6 +134,9 @@ const struct unit *units_at(uint32_t i); /* NULL behind the last */
 
 /* NULL: none of oVirt's own has this id. */
 const struct unit *units_find(const char *id, enum unit_type type);
+
+/* All that have an id, in REST's words. */
+json_t *units_json(void);
 
 /* What is being made. */
 struct compiler {
@@ -187,6 +196,10 @@ void balances_add(struct compiler *m, const struct unit *u);
 json_t *balances_common(struct compiler *m);
 /* Whether a weight wants what the balance does; else the weights may send VMs back, or nowhere. */
 bool balances_agree(const struct policy *p);
+
+/* {"stages": [...], "balance": {...}} of the first cluster's policy, for VMs of any source; the caller frees
+ * it. *agrees: balances_agree(). */
+void sources_pipeline(struct cloud *c, double mem_overcommit, json_t **ret, bool *agrees);
 
 /* What a part, or the fact "@load", "#guests" or "%home", is on a source; NULL: as in a cloud. */
 const char *sources_fact(const char *name, size_t n);

@@ -230,6 +230,8 @@ int policies_choose(struct cloud *c)
     uint32_t defaults = 0;
     int e = 0;
 
+    c->all = all;
+    c->n_all = n;
     memcpy(all, built_in, sizeof built_in);
     for (size_t i = COUNT_OF(built_in); e == 0 && i < n; i++) {
         uint32_t own = (uint32_t)(i - COUNT_OF(built_in));
@@ -255,6 +257,55 @@ int policies_choose(struct cloud *c)
                              arena_printf(c->a, "/clusters/%u/custom_scheduling_policy_properties", i));
     }
     return e;
+}
+
+/* ---- as JSON ---- */
+
+bool policies_is_built_in(const char *id)
+{
+    for (size_t i = 0; i < COUNT_OF(built_in); i++)
+        if (strcmp(built_in[i].id, id) == 0)
+            return true;
+    return false;
+}
+
+static json_t *policy_json(const struct policy *p, bool locked, bool is_default)
+{
+    json_t *properties = json_array();
+    json_t *of[UNIT_TYPES] = {json_array(), json_array(), json_array()};
+    const struct property *of_policy = p->properties.items;
+
+    for (uint32_t i = 0; i < p->properties.n; i++)
+        (void)json_array_append_new(
+            properties, json_pack("{s: s, s: s}", "name", of_policy[i].name, "value", of_policy[i].value));
+    for (int type = 0; type < UNIT_TYPES; type++)
+        for (uint32_t i = 0; i < p->uses[type].n; i++) {
+            const struct unit_use *use = &USES(p, type)[i];
+            json_t *one = json_pack("{s: s}", "id", use->id);
+
+            if (type == UNIT_FILTER)
+                (void)json_object_set_new(one, "position", json_integer((json_int_t)use->position));
+            if (type == UNIT_WEIGHT)
+                (void)json_object_set_new(one, "factor", json_integer((json_int_t)use->factor));
+            (void)json_array_append_new(of[type], one);
+        }
+    return json_pack("{s: s, s: s, s: b, s: b, s: s, s: o, s: o, s: o, s: o}", "id", p->id, "name", p->name,
+                     "locked", locked, "default_policy", is_default, "selector", p->selector, "properties",
+                     properties, "filters", of[UNIT_FILTER], "weights", of[UNIT_WEIGHT], "balances",
+                     of[UNIT_BALANCE]);
+}
+
+json_t *policies_json(const struct cloud *c)
+{
+    json_t *ret = json_array();
+    bool own = false;
+
+    for (size_t i = 0; i < c->n_all; i++)
+        own = own || c->all[i].is_default;
+    for (size_t i = 0; i < c->n_all; i++)
+        (void)json_array_append_new(
+            ret, policy_json(&c->all[i], i < COUNT_OF(built_in), own ? c->all[i].is_default : i == 0));
+    return ret;
 }
 
 /* ---- values ---- */

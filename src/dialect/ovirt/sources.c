@@ -109,18 +109,10 @@ static json_t *cloud_with(const json_t *policy)
                      "scheduling_policies", own, "scheduling_policy_units", units);
 }
 
-/* {"stages": [...], "balance": {...}} */
-static int pipeline_of(const json_t *policy, double mem_overcommit, struct arena *a, json_t **ret,
-                       bool *ret_agrees, struct err *err)
+void sources_pipeline(struct cloud *c, double mem_overcommit, json_t **ret, bool *agrees)
 {
-    CLEANUP(json_decrefp) json_t *cloud = cloud_with(policy);
-    struct cloud c;
-    int e = ovirt_read(cloud, a, &c, err);
-
-    if (e < 0)
-        return e;
-    struct compiler m = {.c = &c,
-                         .cluster = CLUSTER(&c, 0),
+    struct compiler m = {.c = c,
+                         .cluster = CLUSTER(c, 0),
                          .runs = true,
                          .of_source = true,
                          .mem_overcommit = mem_overcommit,
@@ -129,10 +121,9 @@ static int pipeline_of(const json_t *policy, double mem_overcommit, struct arena
 
     compile_stages(&m);
     *ret = json_pack("{s: o, s: o}", "stages", m.stages, "balance", balances_common(&m));
-    *ret_agrees = balances_agree(m.cluster->policy);
+    *agrees = balances_agree(m.cluster->policy);
     json_decref(m.known);
     json_decref(m.series);
-    return 0;
 }
 
 static json_t *json_of(const struct node *n)
@@ -190,8 +181,12 @@ int ovirt_expand(const struct reader *r, const struct node *entry, double mem_ov
     CLEANUP(json_decrefp) json_t *json = json_of(policy);
     CLEANUP(json_decrefp) json_t *pipeline = NULL;
 
-    if (pipeline_of(json, mem_overcommit, r->a, &pipeline, ret_agrees, &err) < 0)
+    CLEANUP(json_decrefp) json_t *cloud = cloud_with(json);
+    struct cloud c;
+
+    if (ovirt_read(cloud, r->a, &c, &err) < 0)
         return complain(r, policy, err.text);
+    sources_pipeline(&c, mem_overcommit, &pipeline, ret_agrees);
     CLEANUP(freep) char *text = json_dumps(pipeline, JSON_COMPACT);
     int e = text ? json_tree_parse(text, r->a, &made, &err) : -ENOMEM;
 

@@ -213,6 +213,23 @@ const struct unit *units_at(uint32_t i)
     return i < COUNT_OF(units) ? &units[i] : NULL;
 }
 
+json_t *units_json(void)
+{
+    static const char *const types[UNIT_TYPES] = {"filter", "weight", "load_balancing"};
+    json_t *ret = json_array();
+
+    for (size_t i = 0; i < COUNT_OF(units); i++) {
+        const char *weight = strstr(units[i].name, " weight");
+        const int n = weight ? (int)(weight - units[i].name) : (int)strlen(units[i].name);
+
+        if (units[i].type != M)
+            (void)json_array_append_new(ret, json_pack("{s: s, s: s%, s: s, s: b, s: b}", "id", units[i].id,
+                                                       "name", units[i].name, n, "type", types[units[i].type],
+                                                       "internal", true, "enabled", true));
+    }
+    return ret;
+}
+
 /* ---- texts ---- */
 
 static void expand(struct compiler *m, const char *text, const char *x, struct strbuf *out);
