@@ -17,8 +17,7 @@ size_t utf8_length(const unsigned char *s)
     return n;
 }
 
-/* The code point of a valid character of this length. */
-static uint32_t code_point(const unsigned char *s, size_t len)
+uint32_t utf8_code_point(const unsigned char *s, size_t len)
 {
     uint32_t c = len == 1 ? s[0] : s[0] & (0x7fu >> len);
 
@@ -48,7 +47,7 @@ size_t utf8_step(const unsigned char *s, bool *ret_safe)
 {
     const size_t n = utf8_length(s);
 
-    *ret_safe = n == 1 ? *s >= ' ' && *s < 0x7f : n > 0 && !misleads(code_point(s, n));
+    *ret_safe = n == 1 ? *s >= ' ' && *s < 0x7f : n > 0 && !misleads(utf8_code_point(s, n));
     return n > 0 ? n : 1;
 }
 
@@ -59,7 +58,7 @@ void utf8_put_json(struct strbuf *out, const char *text, size_t len)
     while (s < end) {
         bool safe;
         const size_t n = utf8_step(s, &safe);
-        const uint32_t c = utf8_length(s) > 0 ? code_point(s, n) : 0;
+        const uint32_t c = utf8_length(s) > 0 ? utf8_code_point(s, n) : 0;
 
         if (safe || c < 0x7f) /* layout, and bytes of no character */
             strbuf_add(out, s, n);

@@ -18,6 +18,9 @@
  * beyond the last code point are none. */
 size_t utf8_length(const unsigned char *s);
 
+/* The code point of the valid character of this length at s. */
+uint32_t utf8_code_point(const unsigned char *s, size_t len);
+
 /* The length of what stands at s, a character or a byte that is no UTF-8, and whether it may be shown:
  * neither controls (C0, DEL, C1), nor line separators, nor marks that change the direction of writing, nor
  * characters without a width, which make two names look like one, may. */

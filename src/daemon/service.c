@@ -291,6 +291,8 @@ static void configure(void *service)
     const struct engine_settings settings = settings_of(s);
 
     engine_configure(s->engine, &settings, wall_clock_now(&s->clock));
+    engine_tick(s->engine, wall_clock_now(&s->clock)); /* stores the events */
+    request_handler_forget_shared(&s->shared);
 }
 
 static void drop_waiting(struct service *s)
@@ -359,11 +361,9 @@ static void take_config(struct service *s, const char *by, struct arena a, struc
 
     policies_configure(&s->policies, fresh);
     configure(s);
-    engine_tick(s->engine, wall_clock_now(&s->clock)); /* stores the events */
     arena_release(&s->reloaded);
     s->reloaded = a;
     alarm_feed_change(s->out.alarms, s->config, wall_clock_now(&s->clock));
-    request_handler_forget_shared(&s->shared);
     startup_log_standby_hosts(s->config, s->engine);
 }
 

@@ -48,6 +48,10 @@ static enum MHD_Result queue_with(struct http_call *c, unsigned status, const ch
     /* with "no-referrer" a browser would send the status page's own forms with "Origin: null" */
     header(r, "Referrer-Policy", route_is_html(c->route) ? "same-origin" : "no-referrer");
     header(r, "Content-Security-Policy", policy);
+    if (c->location[0])
+        header(r, "Location", c->location);
+    if (c->challenge)
+        header(r, "WWW-Authenticate", c->challenge);
     if (c->http->cert_file)
         header(r, "Strict-Transport-Security", "max-age=31536000");
     sign_in_add_cookie(c, r);
@@ -88,6 +92,9 @@ enum MHD_Result answer_problem(struct http_call *c, enum problem p, const char *
     va_end(args);
     if (route_is_html(c->route) && !exchange_header(c, "Authorization"))
         return answer_problem_page(c, p, detail);
+    if (rest_route_is_under(&c->target))
+        return rest_route_refuse(c, p, detail,
+                                 p == PROBLEM_UNAUTHORIZED ? CHALLENGE ", Basic realm=\"ovirt\"" : NULL);
     problem_write(p, detail, &out);
     struct MHD_Response *r = copied(out.text, out.len);
 
@@ -190,6 +197,8 @@ enum MHD_Result answer_wrong_method(struct http_call *c, unsigned methods)
     char list[64];
 
     list_methods(methods, list, sizeof list);
+    if (rest_route_is_under(&c->target))
+        return rest_route_refuse(c, PROBLEM_METHOD, list, NULL);
     problem_write(PROBLEM_METHOD, list, &out);
     struct MHD_Response *r = copied(out.text, out.len);
 
@@ -393,6 +402,9 @@ enum MHD_Result answer_reply(struct http_call *c, struct list_text *reply)
     case ROUTE_PAGE:
     case ROUTE_STATUS_PAGE:
     case ROUTE_STATUS_FORM:
+    case ROUTE_REST:
+    case ROUTE_REST_NEVER:
+    case ROUTE_REST_LOGIN:
     case ROUTE_HEALTHY:
     case ROUTE_READY:
         text = list_text_whole(reply);

@@ -63,7 +63,9 @@ const char *exchange_bearer(const struct http_call *c)
 {
     const char *given = exchange_header(c, "Authorization");
 
-    return given && strncasecmp(given, BEARER, strlen(BEARER)) == 0 ? given + strlen(BEARER) : NULL;
+    return c->basic[0]                                                ? c->basic
+           : given && strncasecmp(given, BEARER, strlen(BEARER)) == 0 ? given + strlen(BEARER)
+                                                                      : NULL;
 }
 
 /* ---- answers without the main thread ----------------------------------------------------------- */
@@ -197,6 +199,8 @@ static enum MHD_Result answer_asked(struct http_call *c)
         return answer_problem(c, problem_of(&c->err), "%s", c->err.text);
     if (c->route->kind == ROUTE_STATUS_PAGE)
         return status_route_go_on(c);
+    if (c->route->kind == ROUTE_REST)
+        return rest_route_go_on(c);
     struct list_text *reply = list_text_new(c->reply, c->route->member);
     enum MHD_Result r = c->route->kind == ROUTE_STREAM ? answer_stream(c, reply) : answer_reply(c, reply);
 
@@ -257,6 +261,7 @@ static enum MHD_Result check_headers(struct http_call *c, const char *method)
     c->route = route_find(c->method, &c->target, &c->values, &methods);
     if (!known || options)
         c->route = NULL;
+    (void)rest_route_basic(c, c->basic);
     if (!gate_pass(c, &r))
         return r;
     if (methods == 0 || is_other_cluster(c))
@@ -349,6 +354,10 @@ static enum MHD_Result serve(struct http_call *c)
         return status_route_serve(c);
     if (c->route->kind == ROUTE_STATUS_FORM)
         return status_route_serve_form(c);
+    if (c->route->kind == ROUTE_REST || c->route->kind == ROUTE_REST_NEVER)
+        return rest_route_serve(c);
+    if (c->route->kind == ROUTE_REST_LOGIN)
+        return rest_route_login(c);
     if (answer_published(c, &r) || !make_request(c, &r))
         return r;
     return c->route->kind == ROUTE_STREAM ? serve_stream(c) : exchange_ask(c);

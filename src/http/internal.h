@@ -84,8 +84,12 @@ struct http_call {
     struct request *request;
     struct shared_text *reply;               /* the main thread's */
     struct err err;                          /* instead of a reply; code 0: none */
-    struct list_text *shown[STATUS_REPLIES]; /* of the status page, those that are there */
+    struct list_text *shown[STATUS_REPLIES]; /* of the status page and of oVirt's API, those that are there */
     size_t n_shown;
+    bool acted;                      /* oVirt's API: the change was asked for */
+    const char *challenge;           /* of an answer with 401; NULL: none */
+    char location[TARGET_BYTES_MAX]; /* of what was made; "": none */
+    char basic[TOKEN_TEXT_SIZE + 1]; /* the token of "Authorization: Basic" */
 };
 
 /* ---- gate.c: who may ask --------------------------------------------------------------------- */
@@ -124,6 +128,20 @@ enum MHD_Result sign_in_serve(struct http_call *c); /* the routes of kind ROUTE_
 enum MHD_Result status_route_serve(struct http_call *c);
 enum MHD_Result status_route_go_on(struct http_call *c); /* with the reply that it has asked for */
 enum MHD_Result status_route_serve_form(struct http_call *c);
+
+/* ---- rest_route.c: oVirt's REST API ------------------------------------------------------------- */
+
+bool rest_route_is_under(const struct target *t);
+enum MHD_Result rest_route_serve(struct http_call *c);
+enum MHD_Result rest_route_go_on(struct http_call *c); /* with the reply that it has asked for */
+enum MHD_Result rest_route_login(struct http_call *c);
+
+/* A problem in the engine's form. challenge: of 401, NULL: none. */
+enum MHD_Result rest_route_refuse(struct http_call *c, enum problem p, const char *detail,
+                                  const char *challenge);
+
+/* The token of "Authorization: Basic", which only these paths take. False: there is none. */
+bool rest_route_basic(const struct http_call *c, char ret[static TOKEN_TEXT_SIZE + 1]);
 
 /* ---- exchange.c: requests and their answers --------------------------------------------------- */
 

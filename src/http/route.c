@@ -10,6 +10,8 @@
 #define CLUSTER "/api/v1/clusters/{cluster}"
 #define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
+#define REST "/ovirt-engine/api"
+
 const struct route routes[] = {
     {HTTP_GET, "/", ROUTE_PAGE},
     {HTTP_GET, "/assets/{name}", ROUTE_PAGE},
@@ -80,6 +82,25 @@ const struct route routes[] = {
     {HTTP_POST, CLUSTER "/explain", ROUTE_MEMBER, REQUEST_EXPLAIN, "explain"},
     {HTTP_POST, CLUSTER "/what-if", ROUTE_MEMBER, REQUEST_WHAT_IF, "what_if"},
     {HTTP_GET, CLUSTER "/entitlements", ROUTE_MEMBER, REQUEST_ENTITLEMENTS, "entitlements"},
+    {HTTP_POST, "/ovirt-engine/sso/oauth/token", ROUTE_REST_LOGIN},
+    {HTTP_POST, "/ovirt-engine/services/sso-logout", ROUTE_REST_LOGIN},
+    {HTTP_GET, REST, ROUTE_REST, REQUEST_POLICIES},
+    {HTTP_GET, REST "/{collection}", ROUTE_REST, REQUEST_POLICIES},
+    {HTTP_GET, REST "/{collection}/{id}", ROUTE_REST, REQUEST_POLICIES},
+    {HTTP_GET, REST "/{collection}/{id}/{list}", ROUTE_REST, REQUEST_POLICIES},
+    {HTTP_GET, REST "/{collection}/{id}/{list}/{id}", ROUTE_REST, REQUEST_POLICIES},
+    {HTTP_POST, REST "/schedulingpolicies", ROUTE_REST, REQUEST_POLICY_CHANGE},
+    {HTTP_PUT, REST "/schedulingpolicies/{id}", ROUTE_REST, REQUEST_POLICY_CHANGE},
+    {HTTP_DELETE, REST "/schedulingpolicies/{id}", ROUTE_REST, REQUEST_POLICY_CHANGE},
+    {HTTP_POST, REST "/schedulingpolicies/{id}/{list}", ROUTE_REST, REQUEST_POLICY_CHANGE},
+    {HTTP_DELETE, REST "/schedulingpolicies/{id}/{list}/{id}", ROUTE_REST, REQUEST_POLICY_CHANGE},
+    {HTTP_DELETE, REST "/schedulingpolicyunits/{id}", ROUTE_REST, REQUEST_POLICY_CHANGE},
+    {HTTP_PUT, REST "/clusters/{id}", ROUTE_REST, REQUEST_POLICY_CHANGE},
+    {HTTP_POST, REST "/vms/{id}/start", ROUTE_REST, REQUEST_PLACE},
+    {HTTP_POST, REST "/vms/{id}/migrate", ROUTE_REST, REQUEST_MIGRATE},
+    {HTTP_POST, REST "/hosts/{id}/deactivate", ROUTE_REST, REQUEST_MAINTENANCE},
+    {HTTP_POST, REST "/hosts/{id}/activate", ROUTE_REST, REQUEST_MAINTENANCE},
+    {HTTP_POST, REST "/{collection}/{id}/{action}", ROUTE_REST_NEVER, REQUEST_PLACE},
 };
 
 const size_t n_routes = sizeof routes / sizeof *routes;
@@ -163,7 +184,8 @@ bool route_is_html(const struct route *r)
 bool route_is_open(const struct route *r)
 {
     return r->kind == ROUTE_PAGE || r->kind == ROUTE_HEALTHY || r->kind == ROUTE_READY || route_is_html(r) ||
-           (r->kind == ROUTE_SESSION && r->method != HTTP_DELETE); /* it asks for itself */
+           r->kind == ROUTE_REST_LOGIN ||
+           (r->kind == ROUTE_SESSION && r->method != HTTP_DELETE); /* these ask for themselves */
 }
 
 /* A roll may be looked at by a role that may not begin one. */

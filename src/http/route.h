@@ -17,6 +17,7 @@
 #define HTTP_METHODS(X)                                                                                      \
     X(HTTP_GET, "GET")                                                                                       \
     X(HTTP_POST, "POST")                                                                                     \
+    X(HTTP_PUT, "PUT")                                                                                       \
     X(HTTP_DELETE, "DELETE")
 
 #define HTTP_METHOD_ENUM(e, word) e,
@@ -38,6 +39,9 @@ enum route_kind {
     ROUTE_PAGE,        /* by a file of the dashboard: {name}, or its index.html */
     ROUTE_STATUS_PAGE, /* by the status page in plain HTML */
     ROUTE_STATUS_FORM, /* by what its forms do: sign-in and sign-out */
+    ROUTE_REST,        /* by an element of oVirt's REST API */
+    ROUTE_REST_NEVER,  /* by a fault of it: the service does no such thing */
+    ROUTE_REST_LOGIN,  /* by its sign-in and sign-out */
     ROUTE_HEALTHY,
     ROUTE_READY,
 };

@@ -67,6 +67,10 @@ static int take_path(char *path, struct target *t, struct err *err)
         return err_set(err, -EINVAL, "the target of the request does not begin with a /");
     if (path[1] == '\0')
         return 0;
+    const size_t len = strlen(path);
+
+    if (strncmp(path, "/ovirt-engine/", 14) == 0 && path[len - 1] == '/') /* as clients of oVirt write it */
+        path[len - 1] = '\0';
     for (const char *at = path; (at = strchr(at, '/')) != NULL; at++) {
         if (at[1] == '/' || at[1] == '\0')
             return err_set(err, -EINVAL, "the path has an empty segment");

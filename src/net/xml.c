@@ -44,14 +44,14 @@ static void stop(xmlParserCtxt *parser, const char *why)
 static void refuse_dtd(void *ctx, const xmlChar *name, const xmlChar *external, const xmlChar *system)
 {
     (void)name, (void)external, (void)system;
-    stop(ctx, "the answer carries a document type, which is refused");
+    stop(ctx, "the XML carries a document type, which is refused");
 }
 
 static bool has_many_names(xmlParserCtxt *parser)
 {
     if (xmlDictSize(parser->dict) <= NAMES_MAX)
         return false;
-    stop(parser, "the answer has too many different names, which is refused");
+    stop(parser, "the XML has too many different names, which is refused");
     return true;
 }
 
@@ -83,7 +83,7 @@ static int why_not(const xmlParserCtxt *parser, struct err *err)
         return err_set(err, -EPROTO, "%s", (const char *)parser->_private);
     (void)snprintf(what, sizeof what, "%s", last->message ? last->message : "it is empty");
     what[strcspn(what, "\n")] = '\0';
-    return err_set(err, -EPROTO, "the answer is not XML, or only half of it: %s (line %d)", what, last->line);
+    return err_set(err, -EPROTO, "this is not XML, or only half of it: %s (line %d)", what, last->line);
 }
 
 /* Behind the next mark, which ends with >. Not by memmem: of that, a sanitizer checks all the rest each time.
@@ -131,11 +131,10 @@ static int read_tag(const char *at, const char *end, struct tag *ret, struct err
         }
     }
     if (at == limit && limit != end)
-        return err_set(err, -EPROTO, "the answer has a tag of more than %d bytes, which is refused",
+        return err_set(err, -EPROTO, "the XML has a tag of more than %d bytes, which is refused",
                        TAG_BYTES_MAX);
     if (ret->attributes > ATTRIBUTES_MAX)
-        return err_set(err, -EPROTO,
-                       "the answer has an element with more than %d attributes, which is refused",
+        return err_set(err, -EPROTO, "the XML has an element with more than %d attributes, which is refused",
                        ATTRIBUTES_MAX);
     return 0;
 }
@@ -184,10 +183,10 @@ int xml_measure(const char *text, size_t len, struct xml_size *ret, struct err *
             return r;
         if (ret->nodes > NODES_MAX)
             return err_set(err, -EFBIG,
-                           "the answer has more than %d elements, attributes and texts, which is refused",
+                           "the XML has more than %d elements, attributes and texts, which is refused",
                            NODES_MAX);
         if (ret->depth_max > DEPTH_MAX)
-            return err_set(err, -EPROTO, "the answer has more than %d levels, which is refused", DEPTH_MAX);
+            return err_set(err, -EPROTO, "the XML has more than %d levels, which is refused", DEPTH_MAX);
     }
     return 0;
 }
@@ -196,7 +195,7 @@ int xml_parse(const char *text, size_t len, xml_doc **ret, struct err *err)
 {
     (void)pthread_once(&xml_once, xmlInitParser);
     if (len > INT_MAX)
-        return err_set(err, -EFBIG, "the answer is too large");
+        return err_set(err, -EFBIG, "the XML is too large");
     struct xml_size size;
     int r = xml_measure(text, len, &size, err);
 

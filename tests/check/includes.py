@@ -30,6 +30,7 @@ MAY_INCLUDE = {
     'src/alarm': 'base net config schedule mqtt',
     'src/request': 'base schedule engine',
     'src/http': 'base request',
+    'src/http/rest': 'base net request',
     'src/preflight': 'base model overlay core render config mqtt alarm plugins',
     'src/engine': 'base schedule schema model overlay core render',
     'src/decision': 'base model core render',

@@ -211,6 +211,9 @@ static json_t *success_content(const struct route *r)
         return content("application/json", api_document_reference("schema/replies.json#/$defs/session"));
     case ROUTE_DESCRIPTION:
         return content("application/json", json_pack("{s:s}", "type", "object"));
+    case ROUTE_REST: /* oVirt describes its API itself */
+    case ROUTE_REST_NEVER:
+    case ROUTE_REST_LOGIN:
     case ROUTE_STATUS_PAGE:
     case ROUTE_STATUS_FORM:
         break; /* for people */
@@ -326,6 +329,9 @@ static const char *summary_of(const struct route *r)
                                           : "who is signed in, until when, and the CSRF token";
     case ROUTE_DESCRIPTION:
         return "this document, with all schemas";
+    case ROUTE_REST: /* oVirt describes its API itself */
+    case ROUTE_REST_NEVER:
+    case ROUTE_REST_LOGIN:
     case ROUTE_STATUS_PAGE:
     case ROUTE_STATUS_FORM:
         break;
@@ -420,8 +426,8 @@ static json_t *paths(void)
     for (size_t i = 0; i < n_routes; i++) {
         char method[16] = "";
 
-        if (route_is_html(&routes[i])) /* for people */
-            continue;
+        if (route_is_html(&routes[i]) || strncmp(routes[i].path, "/ovirt-engine", 13) == 0)
+            continue; /* for people; described by oVirt */
         if (!json_object_get(all, routes[i].path))
             json_object_set_new(all, routes[i].path, json_object());
         for (const char *m = http_method_name(routes[i].method); *m; m++)

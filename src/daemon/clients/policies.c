@@ -147,7 +147,7 @@ int policies_reply(const struct policies *p, const struct config *c, struct strb
     (void)json_object_set(shown, "clusters", clusters);
     strbuf_puts(out, "{\"ok\": true, \"policies\": ");
     put_json(out, shown);
-    strbuf_puts(out, "}");
+    strbuf_puts(out, "}\n");
     return 0;
 }
 

@@ -214,10 +214,8 @@ static int serve_policy_change(const struct request_handler *s, const struct req
 
     if (r < 0 || !told)
         return r;
-    s->configure(s->service);
     engine_tell_change(s->engine, arena_printf(&a, "%s; by %s", told, who), who, s->now);
-    engine_tick(s->engine, s->now); /* stores the event */
-    request_handler_forget_shared(s->shared);
+    s->configure(s->service);
     return 0;
 }
 
@@ -266,7 +264,8 @@ void request_handler_forget_older(struct shared_replies *shared, const struct en
 static bool is_shared(const struct request *q)
 {
     return (q->kind == REQUEST_SNAPSHOT && q->pass == 0) || q->kind == REQUEST_SAMPLES ||
-           q->kind == REQUEST_VMS || q->kind == REQUEST_HOSTS || q->kind == REQUEST_POOLS;
+           q->kind == REQUEST_VMS || q->kind == REQUEST_HOSTS || q->kind == REQUEST_POOLS ||
+           q->kind == REQUEST_POLICIES;
 }
 
 /* Takes the reference over. */
@@ -290,7 +289,9 @@ static int find_shared(const struct request_handler *s, enum request_kind kind, 
         CLEANUP(strbuf_releasep) struct strbuf out = STRBUF_EMPTY;
 
         q->kind = kind;
-        if ((r = serve_view(s, q, &out, err)) < 0)
+        r = kind == REQUEST_POLICIES ? policies_reply(s->policies, s->config, &out, err)
+                                     : serve_view(s, q, &out, err);
+        if (r < 0)
             return r;
         share(s->shared, kind, shared_text_new(&out));
     }
@@ -436,8 +437,6 @@ static int serve_request(const struct request_handler *s, struct request *q, str
                               ? known_peers_confirm(s->peers, s->engine, c->who, s->now, err)
                               : engine_confirm_setting(s->engine, q->name, c->who, s->now, err),
                           out);
-    case REQUEST_POLICIES:
-        return policies_reply(s->policies, s->config, out, err);
     case REQUEST_POLICY_CHANGE:
         return serve_policy_change(s, q, c->who, out, err);
     case REQUEST_CONSOLE:
@@ -474,6 +473,7 @@ static int serve_request(const struct request_handler *s, struct request *q, str
     case REQUEST_WHAT_IF:
     case REQUEST_ENTITLEMENTS:
         return serve_decision(s, q, c, err);
+    case REQUEST_POLICIES: /* it is shared */
     case REQUEST_STATUS:
     case REQUEST_HOSTS:
     case REQUEST_VMS:

@@ -204,7 +204,7 @@ int ovirt_compile(const json_t *cloud, struct arena *a, json_t **ret, struct err
 {
     struct cloud c;
     struct compiler m = {.c = &c};
-    int e = ovirt_read(cloud, a, &c, err);
+    int e = ovirt_read(cloud, false, a, &c, err);
 
     if (e < 0 || (e = facts_find(&c)) < 0)
         return e;

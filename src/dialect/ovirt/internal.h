@@ -85,14 +85,16 @@ struct cloud {
     OF_CLOUD(DECLARED, )
     const struct policy *all; /* policies: the built-in ones, then its own, as they are in force */
     size_t n_all;
+    bool idle; /* properties, ovirt_read() */
     struct arena *a;
     struct err *err;
 };
 
 /* ---- read.c ---- */
 
-/* Reads the cloud. Finds what its references name. */
-int ovirt_read(const json_t *json, struct arena *a, struct cloud *ret, struct err *err);
+/* Reads the cloud. Finds what its references name. idle: a policy may have properties that are of none of its
+ * units now. */
+int ovirt_read(const json_t *json, bool idle, struct arena *a, struct cloud *ret, struct err *err);
 
 extern const struct schema host_schema, vm_schema;
 

@@ -337,9 +337,9 @@ static int read_fields(const json_t *json, struct cloud *c)
     return e;
 }
 
-int ovirt_read(const json_t *json, struct arena *a, struct cloud *ret, struct err *err)
+int ovirt_read(const json_t *json, bool idle, struct arena *a, struct cloud *ret, struct err *err)
 {
-    *ret = (struct cloud){.a = a, .err = err};
+    *ret = (struct cloud){.idle = idle, .a = a, .err = err};
     int e = read_fields(json, ret);
 
     if (e == 0 && ret->clusters.n == 0)

@@ -184,7 +184,7 @@ int ovirt_expand(const struct reader *r, const struct node *entry, double mem_ov
     CLEANUP(json_decrefp) json_t *cloud = cloud_with(json);
     struct cloud c;
 
-    if (ovirt_read(cloud, r->a, &c, &err) < 0)
+    if (ovirt_read(cloud, false, r->a, &c, &err) < 0)
         return complain(r, policy, err.text);
     sources_pipeline(&c, mem_overcommit, &pipeline, ret_agrees);
     CLEANUP(freep) char *text = json_dumps(pipeline, JSON_COMPACT);

@@ -41,14 +41,14 @@ json_t *stored_new(void)
 /* ---- reading ---- */
 
 /* As a cloud without hosts and VMs. */
-static int read_document(const json_t *document, const json_t *units, struct arena *a, struct cloud *ret,
-                         struct err *err)
+static int read_document(const json_t *document, const json_t *units, bool idle, struct arena *a,
+                         struct cloud *ret, struct err *err)
 {
     CLEANUP(json_decrefp) json_t *cloud = json_deep_copy(document);
 
     (void)json_object_set_new(json_array_get(json_object_get(cloud, "clusters"), 0), "id", json_string("c"));
     (void)json_object_set_new(cloud, UNITS, units ? json_deep_copy(units) : json_array());
-    return ovirt_read(cloud, a, ret, err);
+    return ovirt_read(cloud, idle, a, ret, err);
 }
 
 json_t *stored_show(const json_t *document, const json_t *units, struct err *err)
@@ -56,7 +56,7 @@ json_t *stored_show(const json_t *document, const json_t *units, struct err *err
     CLEANUP(arena_releasep) struct arena a = {0};
     struct cloud c;
 
-    if (read_document(document, units, &a, &c, err) < 0)
+    if (read_document(document, units, true, &a, &c, err) < 0)
         return NULL;
     json_t *policies = policies_json(&c);
     size_t i;
@@ -89,7 +89,7 @@ int stored_pipeline(const json_t *document, const json_t *units, double mem_over
     *agrees = true;
     if (!json_object_get(cluster, "scheduling_policy"))
         return 0;
-    int e = read_document(document, units, a, &c, err);
+    int e = read_document(document, units, true, a, &c, err);
 
     if (e < 0)
         return e;
@@ -172,6 +172,17 @@ static const char *without_path(const char *text)
     return !member ? text : strncmp(member, "id: ", 4) == 0 ? member + 4 : member;
 }
 
+/* Properties that a body gives are of units that the policy has by then. One without units may have any: as
+ * the engine's clients make policies, its units come later. */
+static bool is_strict(const struct change *c)
+{
+    bool units = c->n > 1;
+
+    for (size_t i = 0; i < COUNT_OF(lists); i++)
+        units = units || json_object_get(c->is, lists[i].list);
+    return units && (json_object_get(c->is, "properties") || json_object_get(c->is, OVERRIDES));
+}
+
 static int check(const struct change *c)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
@@ -180,7 +191,7 @@ static int check(const struct change *c)
 
     if (json_array_size(json_object_get(c->document, POLICIES)) > STORED_MOST)
         return err_set(c->err, -EINVAL, CANNOT "There are %d already.", verb_of(c), STORED_MOST);
-    if (read_document(c->document, c->units, &a, &cloud, &err) == 0)
+    if (read_document(c->document, c->units, !is_strict(c), &a, &cloud, &err) == 0)
         return 0;
     return strcmp(c->segments[0], "clusters") == 0
                ? err_set(c->err, -EINVAL, "Cannot edit Cluster. %s.", without_path(err.text))
