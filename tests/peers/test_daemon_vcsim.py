@@ -86,9 +86,9 @@ def test_full_automation_reaches_the_target():
 
 
 def test_two_services_on_two_machines():
-    """One of them notices the other by its moves, and acts no more by itself."""
+    """One of them notices the other by its moves, and acts no more by itself. In step and with the same settings both would do the same."""
     settings = {**EAGER, "cool_down_s": 1, "automation": "full"}
-    with lab(slow_ms=1000, **settings) as (_, api, relay, d), Daemon(d.settings["source"], **settings) as second, \
+    with lab(slow_ms=1000, **settings) as (_, api, relay, d), Daemon(d.settings["source"], **settings, migrations_per_cluster=1) as second, \
             on_another_machine(second, relay.url):
         hosts = sorted(api.hosts().values())
 
