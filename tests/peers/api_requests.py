@@ -159,7 +159,8 @@ def allowed(api, schema, name, real):
     schema = api.follow(schema)
     if schema.get("type") == "object" and "properties" not in schema:
         keys = st.sampled_from(real[name]) if name in real else st.text(TEXTS, max_size=9)
-        return st.dictionaries(keys, allowed(api, schema["additionalProperties"], "", real), min_size=schema.get("minProperties", 0), max_size=3)
+        values = allowed(api, schema["additionalProperties"], "", real) if "additionalProperties" in schema else ANYTHING
+        return st.dictionaries(keys, values, min_size=schema.get("minProperties", 0), max_size=3)
     if schema.get("type") == "object":
         parts = {k: allowed(api, v, k, real) for k, v in schema["properties"].items()}
         required = {k: parts.pop(k) for k in schema.get("required", [])}

@@ -36,7 +36,8 @@ ELSEWHERE = {"GET /", "GET /assets/{name}",  # built pages: test_dashboard.py
 # Of operations that cannot be carried out without fields: the body, or the parameters.
 BODIES = {"POST /api/v1/tokens": {"name": "a-spare", "role": "viewer"}, f"POST {CLUSTER}/maintenance": {"mode": "enter", "host": "esx3"},
           f"POST {CLUSTER}/maintenance/roll": {"hosts": ["esx5"]}, f"POST {CLUSTER}/standby": {"host": "esx4"}, f"POST {CLUSTER}/wake": {"host": "esx4"},
-          f"POST {CLUSTER}/placements": {"vms": ["spare"]}, f"POST {CLUSTER}/migrations": {"vm": "web1"}, f"POST {CLUSTER}/explain": {"vm": "web1"}, f"POST {CLUSTER}/what-if": {"host_off": ["esx1"]}}
+          f"POST {CLUSTER}/placements": {"vms": ["spare"]}, f"POST {CLUSTER}/migrations": {"vm": "web1"}, f"POST {CLUSTER}/explain": {"vm": "web1"},
+          f"POST {CLUSTER}/policies": {"verb": "POST", "path": "schedulingpolicies", "is": {"name": "night"}}, f"POST {CLUSTER}/what-if": {"host_off": ["esx1"]}}
 QUERIES = {f"GET {CLUSTER}/summary": "?since=2026-01-01T00:00:00Z"}
 
 
