@@ -98,8 +98,11 @@ static json_t *scalar_of(const struct rest_member *m, json_t *v)
 {
     const char *text = json_string_value(v);
 
-    if (json_is_object(v))
-        return m->flags & REST_STATE_V3 ? json_incref(json_object_get(v, "state")) : NULL;
+    if (json_is_object(v)) {
+        json_t *state = m->flags & REST_STATE_V3 ? json_object_get(v, "state") : NULL;
+
+        return json_is_string(state) ? json_incref(state) : NULL;
+    }
     if (m->form == REST_NUMBER)
         return text ? number_of(text) : json_is_number(v) ? json_incref(v) : NULL;
     if (m->form == REST_TRUTH && text)
@@ -138,6 +141,13 @@ static json_t *list_of(const struct rest_member *m, json_t *from, unsigned versi
     return ret;
 }
 
+static bool is_list(const struct rest_member *m, const json_t *v)
+{
+    const json_t *inner = json_object_get(v, rest_element(m->inner)->name);
+
+    return json_is_array(v) || (json_is_object(v) && (!inner || json_is_array(inner)));
+}
+
 /* NULL: see err. */
 static json_t *value_of(const struct rest_member *m, const char *of, json_t *v, unsigned version,
                         struct err *err)
@@ -152,7 +162,7 @@ static json_t *value_of(const struct rest_member *m, const char *of, json_t *v, 
         return object_of(rest_element(m->inner)->members, m->name, v, version, err);
     else if (m->form == REST_REFERENCE && json_is_object(v))
         return object_of(reference_members, m->name, v, version, err);
-    else if ((m->form == REST_LIST || m->form == REST_LINK) && (json_is_array(v) || json_is_object(v)))
+    else if ((m->form == REST_LIST || m->form == REST_LINK) && is_list(m, v))
         return list_of(m, v, version, err);
     if (!ret)
         (void)err_set(err, -EINVAL, "the body: \"%s\" of %s has another form, expected %s", m->name, of,
