@@ -113,7 +113,6 @@ static const struct {
     {"name=", REST_VM, "search: expected a value behind \"name\""},
     {"name=\"a", REST_VM, "search: expected a value behind \"name\""},
     {"name=a or", REST_VM, "search: expected a field or a name at \"\""},
-    {"name=a and and", REST_VM, ""},
     {"=a", REST_VM, "search: expected a field or a name at \"=a\""},
     {"\"a", REST_VM, "search: expected a field or a name at \"\"a\""},
     {"page", REST_VM, "search: expected a number from 1 behind page"},
@@ -134,8 +133,6 @@ static void test_refused(void **state)
         struct err err = {0};
         const int r = rest_search_parse(refused[i].text, refused[i].kind, &a, &s, &err);
 
-        if (!*refused[i].why)
-            continue;
         if (r != -EINVAL || s.page != 77 || strcmp(err.text, refused[i].why) != 0)
             fail_msg("%s: %s", refused[i].text, err.text);
     }
